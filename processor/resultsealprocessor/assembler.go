@@ -1,0 +1,240 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// assembler holds spans until their trace is finished. It is a data structure
+// only: the caller tells it the time, calls it from one goroutine, and passes
+// on what it returns. Every span that is added is returned exactly once.
+type assembler struct {
+	limits limits
+
+	now    time.Time
+	traces map[pcommon.TraceID]*heldTrace
+	late   map[pcommon.TraceID]*heldTrace
+	queues [queueCount]queue
+	bytes  int64 // of the spans in traces
+
+	decided *decidedCache
+	sizer   ptrace.ProtoMarshaler
+}
+
+// limits are the settings that decide when a trace is finished; the
+// configuration documents them.
+type limits struct {
+	rootDelay, idleTimeout, maxAge time.Duration
+	maxTraces                      int
+	maxBytes                       int64
+	decidedCache                   int
+}
+
+// heldTrace is what has come of one trace so far.
+type heldTrace struct {
+	id    pcommon.TraceID
+	spans ptrace.Traces // as they came, in the order of arrival
+	count int
+	bytes int64
+	since [queueCount]time.Time // when it was put into each queue
+	links [queueCount]links
+
+	// lateBy is set for late spans only: how their trace was finished.
+	lateBy finishedBy
+}
+
+// finished is a trace, or late spans of one, for which the wait is over.
+// Spans without a trace id come back as one with judge false: they belong to
+// no trace, so there is nothing to wait for and nothing to say about them.
+type finished struct {
+	spans ptrace.Traces // as they came: canonicalize puts them in order
+	count int
+	fin   finish
+	judge bool
+}
+
+func newAssembler(l limits) *assembler {
+	a := &assembler{
+		limits:  l,
+		traces:  map[pcommon.TraceID]*heldTrace{},
+		late:    map[pcommon.TraceID]*heldTrace{},
+		decided: newDecidedCache(l.decidedCache),
+	}
+	for id := range queueCount {
+		a.queues[id].id = id
+	}
+	return a
+}
+
+// Len is how many traces are held. Late spans are not counted: they are due
+// at once.
+func (a *assembler) Len() int { return len(a.traces) }
+
+// Bytes is the size of the spans of these traces, as OTLP protobuf.
+func (a *assembler) Bytes() int64 { return a.bytes }
+
+// Add takes over all spans of td, which is empty afterwards. It returns what
+// need not or cannot wait: spans without a trace id, and the oldest traces
+// where a limit is exceeded. Call Tick next: late spans are due at once, and
+// so is a trace without root_delay.
+//
+// The limits are applied after the whole of td was added, so that a batch is
+// never cut through the middle of its traces.
+func (a *assembler) Add(td ptrace.Traces, now time.Time) []finished {
+	a.advance(now)
+	var out []finished
+	var oversized []*heldTrace
+	for _, part := range splitByTrace(td) {
+		if part.id.IsEmpty() {
+			out = append(out, finished{spans: part.spans, count: part.count})
+			continue
+		}
+		t := a.holder(part.id)
+		before := t.bytes
+		t.count += part.count
+		for _, rs := range part.spans.ResourceSpans().All() {
+			t.bytes += int64(a.sizer.ResourceSpansSize(rs))
+		}
+		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
+		if t.links[queueLate].queued {
+			continue
+		}
+		a.bytes += t.bytes - before
+		a.requeue(queueIdle, t)
+		if part.root && !t.links[queueRoot].queued {
+			a.requeue(queueRoot, t)
+		}
+		if before <= a.limits.maxBytes && t.bytes > a.limits.maxBytes {
+			oversized = append(oversized, t)
+		}
+	}
+	// A trace that is too large by itself goes first, so that it does not
+	// push out all the others.
+	for _, t := range oversized {
+		out = append(out, a.take(t, byOversize))
+	}
+	for len(a.traces) > a.limits.maxTraces || (a.bytes > a.limits.maxBytes && len(a.traces) > 0) {
+		out = append(out, a.take(a.queues[queueFirst].front, byOverflow))
+	}
+	return out
+}
+
+// Tick returns everything that is due at now, what was due first first.
+func (a *assembler) Tick(now time.Time) []finished {
+	a.advance(now)
+	var out []finished
+	for {
+		id, due, ok := a.next()
+		if !ok || due.After(a.now) {
+			return out
+		}
+		out = append(out, a.take(a.queues[id].front, causeOf[id]))
+	}
+}
+
+// Flush returns everything that is held, the oldest first.
+func (a *assembler) Flush() []finished {
+	var out []finished
+	for _, id := range []queueID{queueLate, queueFirst} {
+		for a.queues[id].front != nil {
+			out = append(out, a.take(a.queues[id].front, byShutdown))
+		}
+	}
+	return out
+}
+
+// Next is when Tick will have something to return; false if nothing is held.
+func (a *assembler) Next() (time.Time, bool) {
+	_, due, ok := a.next()
+	return due, ok
+}
+
+// causeOf is what a trace at the front of a queue is finished by.
+var causeOf = [queueCount]finishedBy{queueRoot: byRoot, queueIdle: byIdle, queueFirst: byMaxAge}
+
+// next finds the queue whose front is due first. Where several are due at the
+// same time the root counts before idleness and that before age, which is the
+// order of the queues.
+func (a *assembler) next() (id queueID, due time.Time, ok bool) {
+	for candidate := range queueCount {
+		t := a.queues[candidate].front
+		if t == nil {
+			continue
+		}
+		at := t.since[candidate].Add(a.wait(candidate))
+		if !ok || at.Before(due) {
+			id, due, ok = candidate, at, true
+		}
+	}
+	return id, due, ok
+}
+
+// wait is how long after the event of a queue its traces are due.
+func (a *assembler) wait(id queueID) time.Duration {
+	switch id {
+	case queueRoot:
+		return a.limits.rootDelay
+	case queueIdle:
+		return a.limits.idleTimeout
+	case queueFirst:
+		return a.limits.maxAge
+	}
+	return 0
+}
+
+// advance moves the assembler's clock. It never goes back: the queues are
+// sorted because times only grow.
+func (a *assembler) advance(now time.Time) {
+	if now.After(a.now) {
+		a.now = now
+	}
+}
+
+// holder finds or begins the trace that a span with this id belongs to.
+func (a *assembler) holder(id pcommon.TraceID) *heldTrace {
+	if t, ok := a.traces[id]; ok {
+		return t
+	}
+	if t, ok := a.late[id]; ok {
+		return t
+	}
+	t := &heldTrace{id: id, spans: ptrace.NewTraces()}
+	if by, ok := a.decided.get(id); ok {
+		t.lateBy = by
+		a.late[id] = t
+		a.requeue(queueLate, t)
+		return t
+	}
+	a.traces[id] = t
+	a.requeue(queueFirst, t)
+	return t
+}
+
+// requeue puts a trace at the back of a queue, now.
+func (a *assembler) requeue(id queueID, t *heldTrace) {
+	a.queues[id].remove(t)
+	t.since[id] = a.now
+	a.queues[id].push(t)
+}
+
+// take ends the wait for a trace. Late spans keep what finished their trace.
+func (a *assembler) take(t *heldTrace, by finishedBy) finished {
+	f := finished{spans: t.spans, count: t.count, fin: finish{By: by}, judge: true}
+	if t.links[queueLate].queued {
+		f.fin = finish{By: t.lateBy, Late: true}
+		delete(a.late, t.id)
+	} else {
+		a.decided.put(t.id, by)
+		delete(a.traces, t.id)
+		a.bytes -= t.bytes
+	}
+	for id := range a.queues {
+		a.queues[id].remove(t)
+	}
+	return f
+}

@@ -1,0 +1,272 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+)
+
+// Config is what stands under `resultseal:` in a collector's configuration.
+type Config struct {
+	// Policy is the policy document itself: contracts and protocols. Write it
+	// in place, or keep it in a file of its own with
+	// `policy: ${file:policy.yaml}`, which is read again on every reload of
+	// the collector's configuration. The collector expands `${…}` in it and
+	// reads `$$` as `$`; use policy_file for a file that must be taken as it
+	// is.
+	Policy map[string]any `mapstructure:"policy"`
+
+	// PolicyFile is the path of a policy file, relative to the collector's
+	// working directory. Prefer it when the same file is given to the command
+	// line: nothing is expanded in it and errors name the file. Exclusive
+	// with policy.
+	PolicyFile string `mapstructure:"policy_file"`
+
+	// RootDelay is how long a trace is still held after its first root span
+	// came. Children usually come before their root, so the default of 2s
+	// covers spans of other services that are flushed a little later; raise
+	// it when services export in longer intervals. 0 finishes a trace with
+	// its root. Default 2s.
+	RootDelay time.Duration `mapstructure:"root_delay"`
+
+	// IdleTimeout finishes a trace that has seen no new span for this long,
+	// root or not. It should be longer than the longest pause between two
+	// exports of one trace: SDKs export spans when they end, so a single slow
+	// model call is such a pause. Default 10s.
+	IdleTimeout time.Duration `mapstructure:"idle_timeout"`
+
+	// MaxAge finishes a trace this long after its first span, whatever still
+	// comes. Raise it for agents that run longer under one trace: what comes
+	// afterwards is judged span by span. Default 5m.
+	MaxAge time.Duration `mapstructure:"max_age"`
+
+	// MaxTraces is how many traces are held at most. Above it the oldest is
+	// finished early and passed on, never dropped. Size it for new traces a
+	// second times how long they are held. Default 50000.
+	MaxTraces int `mapstructure:"max_traces"`
+
+	// MaxBytes is how many bytes of spans are held at most, counted as OTLP
+	// protobuf; the memory that they take is about three times that. Above it
+	// the oldest trace is finished early and passed on, never dropped. One
+	// batch may exceed it for a moment. Default 268435456 (256 MiB).
+	MaxBytes int64 `mapstructure:"max_bytes"`
+
+	// DecidedCache is how many ids of finished traces are remembered, to tell
+	// a late span from the start of a new trace. Each takes about 100 bytes.
+	// Size it for the traces of as long as late spans may come; 0 treats
+	// every late span as a new trace, which then waits for idle_timeout.
+	// Default 100000.
+	DecidedCache int `mapstructure:"decided_cache"`
+
+	// Prefix begins the name of every attribute and span event that is
+	// written, except those that the GenAI conventions name. Change it only
+	// if `resultseal.` is taken in your data. Default "resultseal.".
+	Prefix string `mapstructure:"prefix"`
+
+	// Annotations says what is written besides the verdicts.
+	Annotations AnnotationsConfig `mapstructure:"annotations"`
+
+	// Telemetry bounds the processor's own metrics.
+	Telemetry TelemetryConfig `mapstructure:"telemetry"`
+
+	// Content says what becomes of tool results after they were sealed.
+	// `keep` leaves them where the instrumentation put them and is the only
+	// value so far. Default keep.
+	Content ContentMode `mapstructure:"content"`
+
+	// policyText is the policy's own text where the collector still had it,
+	// so that errors can name its lines; empty otherwise.
+	policyText string
+}
+
+// AnnotationsConfig says what is written onto spans besides the verdicts.
+type AnnotationsConfig struct {
+	// Record adds the references, evidence and ids of each observation to its
+	// span, enough to recompute the fingerprint later without this policy.
+	// Turn it on where verdicts are audited; it adds up to five attributes to
+	// a span. Default false.
+	Record bool `mapstructure:"record"`
+
+	// ContentHash adds the hash of each sealed payload to its span. Short or
+	// guessable results can be found again from a plain hash, so set
+	// hash_key with it. Default false.
+	ContentHash bool `mapstructure:"content_hash"`
+
+	// HashKey turns content_hash into a keyed hash (HMAC-SHA-256). Take it
+	// from the environment: `${env:RESULTSEAL_HASH_KEY}`. Hashes of different
+	// keys cannot be compared. Needs content_hash. Default none.
+	HashKey configopaque.String `mapstructure:"hash_key"`
+
+	// EvaluationEvents writes the verdicts once more as span events named
+	// gen_ai.evaluation.result, for backends that read the GenAI
+	// conventions. Default false.
+	EvaluationEvents bool `mapstructure:"evaluation_events"`
+}
+
+// TelemetryConfig bounds the processor's own metrics.
+type TelemetryConfig struct {
+	// MaxTools is how many different tool names the metrics tell apart; the
+	// names met after that are counted together as `_other`. Tool names come
+	// from outside, so keep this low enough for your metrics backend.
+	// Default 200.
+	MaxTools int `mapstructure:"max_tools"`
+}
+
+// ContentMode says what becomes of tool results after they were sealed.
+type ContentMode string
+
+// The values of ContentMode. Only ContentKeep is accepted so far: the others
+// are refused at load rather than quietly doing nothing.
+const (
+	ContentKeep ContentMode = "keep"
+	ContentHash ContentMode = "hash"
+	ContentDrop ContentMode = "drop"
+)
+
+var (
+	_ component.Config    = (*Config)(nil)
+	_ confmap.Unmarshaler = (*Config)(nil)
+	_ confmap.Validator   = (*Config)(nil)
+)
+
+func createDefaultConfig() component.Config {
+	return &Config{
+		RootDelay:    2 * time.Second,
+		IdleTimeout:  10 * time.Second,
+		MaxAge:       5 * time.Minute,
+		MaxTraces:    50_000,
+		MaxBytes:     256 << 20,
+		DecidedCache: 100_000,
+		Prefix:       "resultseal.",
+		Telemetry:    TelemetryConfig{MaxTools: 200},
+		Content:      ContentKeep,
+	}
+}
+
+// Unmarshal reads the configuration and keeps the policy's text where there
+// is one.
+//
+// For `policy: ${file:policy.yaml}` the collector holds both the parsed map
+// and the text that it was parsed from, and hands out the text to fields of
+// type string. A policy in place has no text any more. A file that is not
+// valid YAML reaches us as a string and only as that; it is kept as text, so
+// that Validate can say where it breaks.
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	var source struct {
+		Policy string `mapstructure:"policy"`
+	}
+	inPlace, isMap := conf.Get("policy").(map[string]any)
+	switch {
+	case conf.Get("policy") == nil:
+	case conf.Unmarshal(&source, confmap.WithIgnoreUnused()) == nil:
+		c.policyText = source.Policy
+	case !isMap:
+		return errors.New("policy must be a map of contracts and protocols, or ${file:path} of a file that holds one")
+	}
+	if !isMap && c.policyText != "" {
+		// The field is a map, which text cannot be decoded into.
+		settings := conf.ToStringMap()
+		delete(settings, "policy")
+		conf = confmap.NewFromStringMap(settings)
+	}
+	if err := conf.Unmarshal(c); err != nil {
+		return err
+	}
+	if isMap {
+		// As Get gives it: with the values of nested ${…} instead of the
+		// collector's own type for them.
+		c.Policy = inPlace
+	}
+	return nil
+}
+
+var prefixForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*[._]$`)
+
+// Validate checks every setting and loads the policy, so that a collector
+// does not start on one that is wrong. All errors are reported, not only the
+// first.
+func (c *Config) Validate() error {
+	var errs []error
+	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+
+	if c.RootDelay < 0 {
+		refuse("root_delay must not be negative, got %v", c.RootDelay)
+	}
+	if c.IdleTimeout <= 0 {
+		refuse("idle_timeout must be more than 0, got %v", c.IdleTimeout)
+	}
+	if c.MaxAge <= 0 {
+		refuse("max_age must be more than 0, got %v", c.MaxAge)
+	}
+	if c.MaxTraces < 1 {
+		refuse("max_traces must be 1 or more, got %d", c.MaxTraces)
+	}
+	if c.MaxBytes < 1 {
+		refuse("max_bytes must be 1 or more, got %d", c.MaxBytes)
+	}
+	if c.DecidedCache < 0 {
+		refuse("decided_cache must not be negative, got %d", c.DecidedCache)
+	}
+	if !prefixForm.MatchString(c.Prefix) {
+		refuse("prefix must be letters, digits, '_', '.' and '-', begin with a letter and end with '.' or '_', got %q", c.Prefix)
+	}
+	if c.Telemetry.MaxTools < 1 {
+		refuse("telemetry::max_tools must be 1 or more, got %d", c.Telemetry.MaxTools)
+	}
+	if c.Annotations.HashKey != "" && !c.Annotations.ContentHash {
+		refuse("annotations::hash_key needs annotations::content_hash: true")
+	}
+	switch c.Content {
+	case ContentKeep:
+	case ContentHash, ContentDrop:
+		refuse("content: %s is not supported yet; the only value so far is keep", c.Content)
+	default:
+		refuse("content must be keep, got %q", string(c.Content))
+	}
+	if _, err := c.loadPolicy(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// loadPolicy compiles the policy from wherever the configuration has it.
+func (c *Config) loadPolicy() (*policy.Policy, error) {
+	inPlace := c.policyText != "" || c.Policy != nil
+	switch {
+	case inPlace && c.PolicyFile != "":
+		return nil, errors.New("policy and policy_file exclude each other: remove one")
+	case c.policyText != "":
+		// The collector does not tell which file it was.
+		return describe(policy.Load("policy", []byte(c.policyText)))
+	case c.Policy != nil:
+		return describe(policy.LoadMap("policy", c.Policy))
+	case c.PolicyFile != "":
+		text, err := os.ReadFile(filepath.Clean(c.PolicyFile))
+		if err != nil {
+			return nil, fmt.Errorf("policy_file cannot be read: %w", err)
+		}
+		return describe(policy.Load(c.PolicyFile, text))
+	}
+	return nil, errors.New("a policy is required: set policy, for example to ${file:policy.yaml}, or policy_file")
+}
+
+// describe puts the diagnostics of a bad policy on lines of their own, so
+// that a caret stands under what it points to.
+func describe(p *policy.Policy, err error) (*policy.Policy, error) {
+	if err != nil {
+		return nil, fmt.Errorf("the policy is not valid:\n%w", err)
+	}
+	return p, nil
+}

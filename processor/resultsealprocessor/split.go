@@ -1,0 +1,107 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// tracePart is what one batch holds of one trace.
+type tracePart struct {
+	id    pcommon.TraceID
+	spans ptrace.Traces
+	count int
+	root  bool // one of the spans is a root
+
+	// The resource and scope of the batch that the last resource and scope of
+	// spans were copied from.
+	resource, scope int
+}
+
+// splitByTrace moves the spans of a batch apart by trace id, in the order in
+// which the traces first appear, and leaves the batch empty. Spans are moved,
+// never copied; a resource and a scope are copied once for each further trace
+// that has spans under them. A batch of one trace is moved as it stands.
+func splitByTrace(td ptrace.Traces) []*tracePart {
+	if part := wholeBatch(td); part != nil {
+		return []*tracePart{part}
+	}
+	var parts []*tracePart
+	byID := map[pcommon.TraceID]*tracePart{}
+	for r, rs := range td.ResourceSpans().All() {
+		for s, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				part, ok := byID[span.TraceID()]
+				if !ok {
+					part = &tracePart{id: span.TraceID(), spans: ptrace.NewTraces(), resource: -1, scope: -1}
+					byID[part.id] = part
+					parts = append(parts, part)
+				}
+				part.count++
+				part.root = part.root || isRoot(span)
+				span.MoveTo(part.sliceFor(r, rs, s, ss).AppendEmpty())
+			}
+		}
+	}
+	td.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true })
+	return parts
+}
+
+// wholeBatch takes a batch whose spans are all of one trace, or returns nil.
+// A batch without any span is of no trace and dissolves into nothing.
+func wholeBatch(td ptrace.Traces) *tracePart {
+	var part *tracePart
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				if part == nil {
+					part = &tracePart{id: span.TraceID()}
+				} else if span.TraceID() != part.id {
+					return nil
+				}
+				part.count++
+				part.root = part.root || isRoot(span)
+			}
+		}
+	}
+	if part != nil {
+		part.spans = ptrace.NewTraces()
+		td.ResourceSpans().MoveAndAppendTo(part.spans.ResourceSpans())
+	}
+	return part
+}
+
+// sliceFor is where a span of the batch's r-th resource and s-th scope goes.
+func (p *tracePart) sliceFor(r int, rs ptrace.ResourceSpans, s int, ss ptrace.ScopeSpans) ptrace.SpanSlice {
+	resources := p.spans.ResourceSpans()
+	if p.resource != r {
+		p.resource, p.scope = r, -1
+		to := resources.AppendEmpty()
+		rs.Resource().CopyTo(to.Resource())
+		to.SetSchemaUrl(rs.SchemaUrl())
+	}
+	scopes := resources.At(resources.Len() - 1).ScopeSpans()
+	if p.scope != s {
+		p.scope = s
+		to := scopes.AppendEmpty()
+		ss.Scope().CopyTo(to.Scope())
+		to.SetSchemaUrl(ss.SchemaUrl())
+	}
+	return scopes.At(scopes.Len() - 1).Spans()
+}
+
+// The bits of a span's flags that say where its parent is: whether that is
+// known, and whether it is in another process.
+const (
+	flagKnowsParentIsRemote = 0x100
+	flagParentIsRemote      = 0x200
+)
+
+// isRoot reports whether nothing above the span is waited for: it has no
+// parent, or its parent is another service's. A trace may have several.
+func isRoot(span ptrace.Span) bool {
+	const remote = flagKnowsParentIsRemote | flagParentIsRemote
+	return span.ParentSpanID().IsEmpty() || span.Flags()&remote == remote
+}

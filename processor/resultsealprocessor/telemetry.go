@@ -1,0 +1,204 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
+)
+
+// recorder writes the processor's own metrics, which metadata.yaml declares.
+// Its methods are called from the processor's loop only; what the loop holds
+// is read by the metrics reader at any time, and therefore atomic.
+type recorder struct {
+	builder *metadata.TelemetryBuilder
+
+	traces, bytes, sessions atomic.Int64
+
+	// tools are the names that have a series of their own; the number of them
+	// is bounded, since they come from outside.
+	tools    map[string]struct{}
+	maxTools int
+
+	// options are the attribute sets that were used before: there are few,
+	// and making one costs more than the measurement.
+	options map[series]metric.AddOption
+}
+
+// series is a combination of attribute values of one metric.
+type series struct {
+	kind   seriesKind
+	values [4]string
+}
+
+// seriesKind names the attributes that the values of a series belong to.
+type seriesKind uint8
+
+const (
+	observationSeries seriesKind = iota
+	reasonSeries
+	sessionSeries
+	protocolSeries
+	causeSeries
+)
+
+var seriesAttributes = [...][]string{
+	observationSeries: {"tool", "contract", "decision", "truth_state"},
+	reasonSeries:      {"reason_code"},
+	sessionSeries:     {"compliance", "finalized_by"},
+	protocolSeries:    {"protocol", "verdict"},
+	causeSeries:       {"cause"},
+}
+
+// otherTool stands for all tools after the first max_tools.
+const otherTool = "_other"
+
+func newRecorder(set component.TelemetrySettings, maxTools int) (*recorder, error) {
+	builder, err := metadata.NewTelemetryBuilder(set)
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{
+		builder:  builder,
+		tools:    map[string]struct{}{},
+		maxTools: maxTools,
+		options:  map[series]metric.AddOption{},
+	}
+	for _, gauge := range []struct {
+		register func(metric.Int64Callback) error
+		value    *atomic.Int64
+	}{
+		{builder.RegisterProcessorResultsealTracesActiveCallback, &r.traces},
+		{builder.RegisterProcessorResultsealBytesActiveCallback, &r.bytes},
+		{builder.RegisterProcessorResultsealSessionsActiveCallback, &r.sessions},
+	} {
+		err := gauge.register(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(gauge.value.Load())
+			return nil
+		})
+		if err != nil {
+			builder.Shutdown()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Shutdown ends the reading of what the loop holds.
+func (r *recorder) Shutdown() { r.builder.Shutdown() }
+
+// Announce makes every contract and protocol of the policy visible with the
+// value 0, and so one that never meets anything.
+func (r *recorder) Announce(p *policy.Policy) {
+	for _, c := range p.Contracts {
+		for _, v := range []struct{ decision, truthState string }{{"sealed", "sealed"}, {"blocked", "unknown"}} {
+			r.add(r.builder.ProcessorResultsealObservations, 0, series{observationSeries, [4]string{"", c.Name, v.decision, v.truthState}})
+		}
+	}
+	for _, proto := range p.Protocols {
+		for _, verdict := range []string{"compliant", "violation"} {
+			r.add(r.builder.ProcessorResultsealProtocolVerdicts, 0, series{protocolSeries, [4]string{proto.Name, verdict}})
+		}
+	}
+	ctx := context.Background()
+	r.builder.ProcessorResultsealLateSpans.Add(ctx, 0)
+	r.builder.ProcessorResultsealDuplicateSpans.Add(ctx, 0)
+	r.builder.ProcessorResultsealUncontractedCalls.Add(ctx, 0)
+	r.builder.ProcessorResultsealRefusedSpans.Add(ctx, 0)
+	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [4]string{"panic"}})
+}
+
+// Observation counts a tool result that a contract was applied to, and the
+// reasons against it.
+func (r *recorder) Observation(tool, contract, decision, truthState string, reasons []string) {
+	r.add(r.builder.ProcessorResultsealObservations, 1,
+		series{observationSeries, [4]string{r.toolLabel(tool), contract, decision, truthState}})
+	for _, reason := range reasons {
+		r.add(r.builder.ProcessorResultsealReasons, 1, series{reasonSeries, [4]string{reason}})
+	}
+}
+
+// Uncontracted counts tool calls that no contract matched.
+func (r *recorder) Uncontracted(calls int) {
+	r.builder.ProcessorResultsealUncontractedCalls.Add(context.Background(), int64(calls))
+}
+
+// Session counts a finished session.
+func (r *recorder) Session(compliance string, by finishedBy) {
+	r.add(r.builder.ProcessorResultsealSessions, 1, series{sessionSeries, [4]string{compliance, by.String()}})
+}
+
+// ProtocolVerdict counts what one protocol says of a finished session.
+func (r *recorder) ProtocolVerdict(protocol, verdict string) {
+	r.add(r.builder.ProcessorResultsealProtocolVerdicts, 1, series{protocolSeries, [4]string{protocol, verdict}})
+}
+
+// Holding says what the loop holds.
+func (r *recorder) Holding(traces int, bytes int64) {
+	r.traces.Store(int64(traces))
+	r.bytes.Store(bytes)
+}
+
+// HoldingSessions says how many sessions' monitors are held.
+func (r *recorder) HoldingSessions(sessions int) { r.sessions.Store(int64(sessions)) }
+
+// Late counts spans that came after their trace was finished.
+func (r *recorder) Late(spans int) {
+	r.builder.ProcessorResultsealLateSpans.Add(context.Background(), int64(spans))
+}
+
+// Duplicates counts spans that repeat a span id of their trace.
+func (r *recorder) Duplicates(spans int) {
+	if spans > 0 {
+		r.builder.ProcessorResultsealDuplicateSpans.Add(context.Background(), int64(spans))
+	}
+}
+
+// Refused counts spans that the next component refused.
+func (r *recorder) Refused(spans int) {
+	r.builder.ProcessorResultsealRefusedSpans.Add(context.Background(), int64(spans))
+}
+
+// Unscored counts a trace whose scoring failed.
+func (r *recorder) Unscored() {
+	r.add(r.builder.ProcessorResultsealUnscoredTraces, 1, series{causeSeries, [4]string{"panic"}})
+}
+
+// ScoreDuration records how long one trace took.
+func (r *recorder) ScoreDuration(took time.Duration) {
+	r.builder.ProcessorResultsealScoreDuration.Record(context.Background(), took.Seconds())
+}
+
+// toolLabel is the name under which a tool is counted.
+func (r *recorder) toolLabel(tool string) string {
+	if _, known := r.tools[tool]; known {
+		return tool
+	}
+	if len(r.tools) >= r.maxTools {
+		return otherTool
+	}
+	r.tools[tool] = struct{}{}
+	return tool
+}
+
+func (r *recorder) add(counter metric.Int64Counter, n int64, s series) {
+	option, ok := r.options[s]
+	if !ok {
+		var attributes []attribute.KeyValue
+		for i, name := range seriesAttributes[s.kind] {
+			attributes = append(attributes, attribute.String(name, s.values[i]))
+		}
+		option = metric.WithAttributeSet(attribute.NewSet(attributes...))
+		r.options[s] = option
+	}
+	counter.Add(context.Background(), n, option)
+}
