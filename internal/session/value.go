@@ -1,0 +1,189 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package session
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Value is a JSON value that can be compared with ==: two values are equal
+// exactly if JSON says so with types kept apart. 1 and 1.0 are equal, 1 and "1"
+// are not, nor true and 1; numbers are exact at any size; arrays and objects
+// are compared deeply, the order of keys ignored; text is compared character by
+// character, without Unicode normalisation.
+//
+// The zero Value is no value at all: no guard accepts it and no binding stores
+// it.
+type Value struct {
+	kind valueKind
+	// text is the string itself, or canonical JSON of anything else.
+	text string
+}
+
+type valueKind uint8
+
+const (
+	absentKind valueKind = iota
+	nullKind
+	boolKind
+	numberKind
+	stringKind
+	compositeKind // arrays and objects: their canonical JSON tells them apart
+)
+
+// StringValue returns a string as a Value.
+func StringValue(s string) Value { return Value{stringKind, s} }
+
+// NumberValue returns the number that a JSON number's text stands for, exactly.
+// Text that is no JSON number gives the zero Value. It does not allocate for
+// text that is in canonical form already, as most numbers are.
+func NumberValue(text string) Value {
+	if n := scanNumber(text, 0); n != len(text) || n == 0 {
+		return Value{}
+	}
+	return Value{numberKind, canonicalNumber(text)}
+}
+
+// BoolValue returns true or false as a Value.
+func BoolValue(b bool) Value {
+	if b {
+		return Value{boolKind, "true"}
+	}
+	return Value{boolKind, "false"}
+}
+
+// NullValue returns JSON's null, which is a value like any other.
+func NullValue() Value { return Value{nullKind, "null"} }
+
+// IsZero reports whether v is no value at all. JSON's null is a value.
+func (v Value) IsZero() bool { return v.kind == absentKind }
+
+// AppendJSON appends v as JSON in canonical form: keys sorted, no white space,
+// numbers in one spelling. It appends nothing for the zero Value.
+func (v Value) AppendJSON(dst []byte) []byte {
+	if v.kind == stringKind {
+		return appendQuoted(dst, v.text)
+	}
+	return append(dst, v.text...)
+}
+
+// String returns v as canonical JSON.
+func (v Value) String() string {
+	if v.kind == stringKind {
+		return string(appendQuoted(nil, v.text))
+	}
+	return v.text
+}
+
+// MarshalJSON returns v as canonical JSON. The zero Value is an error: it has
+// no JSON.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.IsZero() {
+		return nil, fmt.Errorf("an absent value has no JSON form")
+	}
+	return v.AppendJSON(nil), nil
+}
+
+// UnmarshalJSON reads v from JSON text.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	parsed, err := ParseValue(string(text))
+	if err != nil {
+		return err
+	}
+	*v = parsed
+	return nil
+}
+
+// appendQuoted appends s as a JSON string, escaping only what must be.
+func appendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r != utf8.RuneError || size > 1:
+				dst = append(dst, s[i:i+size]...)
+			case isSurrogate(s[i:]):
+				r, size = decodeSurrogate(s[i:]), 3
+				dst = append(dst, '\\', 'u', 'd', hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			default:
+				// Not text. A payload that holds such bytes is shown as any
+				// reader of JSON would read it.
+				dst = utf8.AppendRune(dst, utf8.RuneError)
+			}
+			i += size
+			continue
+		}
+		i++
+	}
+	return append(dst, '"')
+}
+
+// An unpaired surrogate, which JSON can write and UTF-8 cannot, is kept as the
+// three bytes that UTF-8 would give it if it could. So it equals itself and
+// nothing else, and is written as the escape that it was.
+
+// appendSurrogate appends the three bytes of an unpaired surrogate.
+func appendSurrogate(dst []byte, r rune) []byte {
+	return append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0xBF, 0x80|byte(r)&0xBF)
+}
+
+// isSurrogate reports whether s begins with the bytes of an unpaired surrogate.
+func isSurrogate(s string) bool {
+	return len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80
+}
+
+// decodeSurrogate returns the surrogate at the start of s.
+func decodeSurrogate(s string) rune {
+	return rune(s[0]&0x0F)<<12 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F)
+}
+
+// ParseFields reads a JSON object as a payload. The last of two equal keys
+// counts.
+func ParseFields(text string) (Fields, error) {
+	s := valueScanner{text: text}
+	s.space()
+	if s.pos == len(text) || text[s.pos] != '{' {
+		return nil, fmt.Errorf("expected a JSON object, found %s", foundAt(text, s.pos))
+	}
+	fields := Fields{}
+	err := s.object(0, func(key string, v Value) { fields[key] = v })
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fields, nil
+}
+
+// foundAt names what stands at an offset of a text, for an error. It quotes one
+// character at most.
+func foundAt(text string, offset int) string {
+	if offset >= len(text) {
+		return "the end of the text"
+	}
+	r, size := utf8.DecodeRuneInString(text[offset:])
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("the byte 0x%02X, which is not UTF-8", text[offset])
+	}
+	return strconv.QuoteRune(r)
+}
