@@ -1,0 +1,198 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"strings"
+)
+
+// Payload is what a contract is held against.
+type Payload struct {
+	Value Value
+	// Parsed is false for a result that could not be read. That is an answer of
+	// the tool, and rule 3; it is no error.
+	Parsed bool
+}
+
+// Reading is what an adapter makes of a result: what it says, how far it came,
+// and the hash of what was observed, as it was given.
+type Reading struct {
+	Payload     Payload
+	Transport   TransportState
+	ContentHash string
+
+	// What the adapter adds to the metadata; it wins over the user's.
+	own      [2]Member
+	ownCount uint8
+
+	ids string // the default observation and call ids, one after the other
+}
+
+// Read does the adapter's part, for which no identity is needed. Errors are those of
+// YAML text (CodeParseFailed, CodeUnsafeInput, CodeLimitExceeded), of a result that has
+// no canonical form (CodeSchemaInvalid), and of JSON text beyond a cap (CodeLimitExceeded).
+func (in *Input) Read() (Reading, error) {
+	r := Reading{Transport: Transported, Payload: Payload{Parsed: true}}
+	var observed Value
+	var err error
+	switch in.Kind {
+	case KindJSON:
+		observed = in.Body
+		r.Payload, err = parseBody(in.Body)
+	case KindText:
+		observed = in.Body
+		r.Payload.Value = in.Body
+	case KindHTTPJSON:
+		observed = in.Body
+		if in.StatusCode < 200 || in.StatusCode > 399 {
+			r.Transport = TransportError
+		}
+		r.Payload, err = parseBody(in.Body)
+	case KindMCP:
+		observed = in.readMCP(&r)
+	case KindStdio:
+		observed, err = in.readStdio(&r)
+	case KindYAML:
+		observed = in.Body
+		r.Payload.Value, err = parseYAMLPayload(in.Body.Text())
+	case KindClaimOnly:
+		observed = in.Body
+		r.Transport = Attempted
+		if in.Body.Kind() == StringKind {
+			r.add("claimed_text", String(firstRunes(in.Body.Text(), 200)))
+		}
+	default:
+		err = errorf(CodeInvalidArgument, "unknown input kind %d", in.Kind)
+	}
+	if err != nil {
+		return Reading{}, err
+	}
+	if err := r.hash(observed); err != nil {
+		return Reading{}, err
+	}
+	return r, nil
+}
+
+// parseBody parses a body that is a string. The empty string is not parsed: it
+// is an empty answer, not a broken one.
+func parseBody(body Value) (Payload, error) {
+	if body.Kind() != StringKind || body.Text() == "" {
+		return Payload{Value: body, Parsed: true}, nil
+	}
+	return parseText(body.Text())
+}
+
+func parseText(text string) (Payload, error) {
+	v, err := ParseJSON(text)
+	if err == nil {
+		return Payload{Value: v, Parsed: true}, nil
+	}
+	var e *Error
+	if errors.As(err, &e) && e.Code == CodeLimitExceeded {
+		return Payload{}, err
+	}
+	return Payload{}, nil
+}
+
+func (in *Input) readMCP(r *Reading) (observed Value) {
+	if v, _ := in.Body.Get("isError"); v.Bool() {
+		r.add("protocol_conflict", Bool(true))
+	}
+	structured, _ := in.Body.Get("structuredContent")
+	if structured.IsNull() {
+		observed = in.mcpText()
+	} else {
+		observed = structured
+	}
+	r.Payload.Value = observed
+	if in.ParseText && structured.IsNull() {
+		if p, err := parseBody(observed); err == nil && p.Parsed {
+			r.Payload = p
+		}
+	}
+	if structured.Kind() != ObjectKind {
+		return observed
+	}
+	schema, _ := in.Body.Get("outputSchema")
+	required, _ := schema.Get("required")
+	var missing []string
+	if required.Kind() == ArrayKind {
+		for i := range required.Len() {
+			field := required.Index(i)
+			if field.Kind() != StringKind {
+				continue
+			}
+			if _, ok := structured.Get(field.Text()); !ok {
+				missing = append(missing, field.Text())
+			}
+		}
+	}
+	if missing != nil {
+		r.add("missing_schema_fields", String(strings.Join(missing, ",")))
+	}
+	return observed
+}
+
+// mcpText is what a result without structure says. It is text to be shown to a
+// model, not data for a program, so on its own it is never parsed.
+func (in *Input) mcpText() Value {
+	if text, ok := in.Body.Get("text"); ok || in.document {
+		return text
+	}
+	blocks, _ := in.Body.Get("content")
+	if blocks.Kind() != ArrayKind {
+		return blocks
+	}
+	var texts []string
+	for i := range blocks.Len() {
+		if text, _ := blocks.Index(i).Get("text"); text.Kind() == StringKind {
+			texts = append(texts, text.Text())
+		}
+	}
+	switch {
+	case len(texts) < blocks.Len():
+		return blocks // images and resources are part of the answer
+	case len(texts) == 0:
+		return Null()
+	}
+	return String(strings.Join(texts, "\n"))
+}
+
+func (in *Input) readStdio(r *Reading) (observed Value, err error) {
+	if in.ExitCode != 0 {
+		r.Transport = TransportError
+	}
+	stdout, _ := in.Body.Get("stdout")
+	format, _ := in.Body.Get("output_format")
+	switch {
+	case stdout.Kind() == StringKind && format.Text() == "json":
+		r.Payload, err = parseBody(stdout)
+	case stdout.Kind() == StringKind, stdout.Kind() == ArrayKind, stdout.Kind() == ObjectKind:
+		r.Payload.Value = stdout
+	}
+	if r.Payload.Parsed && r.Payload.Value.Kind() == StringKind && r.Payload.Value.Text() == "" {
+		r.Payload.Value = Null()
+	}
+	if command, _ := in.Body.Get("command"); command.Kind() == StringKind {
+		r.add("command", command)
+	}
+	return stdout, err
+}
+
+// firstRunes returns the first n characters of s.
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func (r *Reading) add(key string, v Value) {
+	r.own[r.ownCount] = Member{Key: key, Value: v}
+	r.ownCount++
+}

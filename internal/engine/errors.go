@@ -1,0 +1,50 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import "fmt"
+
+// ErrorCode is the stable, published name of what was wrong with an input.
+type ErrorCode string
+
+const (
+	// CodeSchemaInvalid: a document has the wrong shape, or holds a value that has no canonical form.
+	CodeSchemaInvalid ErrorCode = "SCHEMA_INVALID"
+	// CodeParseFailed: a document is not JSON or YAML.
+	CodeParseFailed ErrorCode = "PARSE_FAILED"
+	// CodeContractInvalid: a contract asks for something that no contract may.
+	CodeContractInvalid ErrorCode = "CONTRACT_INVALID"
+	// CodeInvalidArgument: the reference clock or another argument cannot be read.
+	CodeInvalidArgument ErrorCode = "INVALID_ARGUMENT"
+	// CodeUnsafeInput: YAML with an anchor, an alias or a tag that could do more than state a value.
+	CodeUnsafeInput ErrorCode = "UNSAFE_INPUT"
+	// CodeLimitExceeded: larger, deeper or longer than a published limit.
+	CodeLimitExceeded ErrorCode = "LIMIT_EXCEEDED"
+)
+
+// Error says why an input was refused. No decision exists then: a refused
+// input is neither sealed nor blocked.
+//
+// Message names places and types, never the content that was found there.
+type Error struct {
+	Code    ErrorCode
+	Message string
+}
+
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// Exit is the exit status of a command that failed with e: 3 for input that is
+// unsafe to process, 2 for input that is merely wrong.
+func (e *Error) Exit() int {
+	switch e.Code {
+	case CodeUnsafeInput, CodeLimitExceeded:
+		return 3
+	}
+	return 2
+}
+
+// errorf makes an Error; the format must not be given content.
+func errorf(code ErrorCode, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}

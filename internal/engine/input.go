@@ -1,0 +1,231 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+// Input is an adapter document: a tool's result in the form that it came in,
+// and what is known about where it came from. DecodeInput reads one from a
+// document; telemetry code fills it in directly.
+type Input struct {
+	Kind InputKind
+
+	// Identity. "" is absent: the tool name and the ids then get defaults, and so
+	// does ObservedAt (the reference clock); SourceRef and TargetRef must be given,
+	// except that a claim without a call has defaults for them.
+	ToolName      string
+	ToolCallID    string
+	ObservationID string
+	SourceRef     string
+	TargetRef     string
+	ObservedAt    string
+	SourceVersion *string
+	EvidenceRefs  []string
+	Metadata      []Member // scalars; of equal keys the last counts
+
+	// Body is the result. KindJSON, KindText, KindHTTPJSON: the body. KindMCP: the
+	// result object (structuredContent, text or a list of content blocks, isError,
+	// outputSchema). KindStdio: an object (stdout, output_format, command). KindYAML: the text. KindClaimOnly:
+	// the claim.
+	Body Value
+
+	StatusCode int64 // KindHTTPJSON
+	ExitCode   int64 // KindStdio
+
+	// ParseText makes KindMCP parse a result's text if it is JSON, as telemetry
+	// that does not know structured results needs it. An extension.
+	ParseText bool
+
+	// Gap names what telemetry did not record of the result, "" if nothing lacks.
+	Gap ReasonCode
+
+	// document: DecodeInput made this, so the published forms alone count.
+	document bool
+
+	// defect is what DecodeInput found wrong with the identity. It is reported
+	// after the adapter's own errors.
+	defect *Error
+}
+
+// DecodeInput reads an adapter document. Errors have CodeSchemaInvalid. What is
+// wrong with a document's identity is reported by Envelope, not here, because
+// a result that cannot be read is the more telling error.
+func DecodeInput(doc Value) (*Input, error) {
+	if doc.Kind() != ObjectKind {
+		return nil, errorf(CodeSchemaInvalid, "the document must be an object, not %s", doc.Kind())
+	}
+	in := &Input{document: true}
+	if err := in.decodeKind(doc); err != nil {
+		return nil, err
+	}
+	if err := in.decodeBody(doc); err != nil {
+		return nil, err
+	}
+	in.decodeIdentity(doc)
+	return in, nil
+}
+
+// kindMarks are the keys whose presence tells the kind of a document that does
+// not name it, in order of precedence.
+var kindMarks = []struct {
+	key  string
+	kind InputKind
+}{
+	{"structuredContent", KindMCP},
+	{"isError", KindMCP},
+	{"outputSchema", KindMCP},
+	{"exit_code", KindStdio},
+	{"stdout", KindStdio},
+	{"stderr", KindStdio},
+	{"status_code", KindHTTPJSON},
+}
+
+func (in *Input) decodeKind(doc Value) error {
+	name, ok := doc.Get("kind")
+	if !ok {
+		in.Kind = KindJSON
+		for _, m := range kindMarks {
+			if _, ok := doc.Get(m.key); ok {
+				in.Kind = m.kind
+				break
+			}
+		}
+		return nil
+	}
+	kind, ok := ParseInputKind(name.Text())
+	if !ok || kind == KindText { // text is no published kind
+		return errorf(CodeSchemaInvalid, "kind must be one of json, http_json, mcp, stdio, yaml, claim_only")
+	}
+	in.Kind = kind
+	return nil
+}
+
+func (in *Input) decodeBody(doc Value) error {
+	var err error
+	switch in.Kind {
+	case KindJSON:
+		in.Body, _ = doc.Get("body")
+	case KindHTTPJSON:
+		in.Body, _ = doc.Get("body")
+		in.StatusCode, err = code(doc, "status_code")
+	case KindStdio:
+		in.Body = doc
+		in.ExitCode, err = code(doc, "exit_code")
+	case KindMCP:
+		in.Body = doc
+	case KindYAML:
+		in.Body, _ = doc.Get("value")
+		if in.Body.Kind() != StringKind {
+			return errorf(CodeSchemaInvalid, "value must be a string")
+		}
+	case KindClaimOnly:
+		in.Body, _ = doc.Get("claim")
+	}
+	return err
+}
+
+// code reads an integer. One that does not fit is as good as any other that is
+// out of every range that matters.
+func code(doc Value, key string) (int64, error) {
+	v, _ := doc.Get(key)
+	if v.Kind() != IntKind {
+		return 0, errorf(CodeSchemaInvalid, "%s must be an integer", key)
+	}
+	n, ok := v.Int64()
+	if !ok {
+		n = -1
+	}
+	return n, nil
+}
+
+func (in *Input) decodeIdentity(doc Value) {
+	in.SourceRef = in.ref(doc, "source_ref")
+	target := "target_ref"
+	if in.Kind == KindHTTPJSON {
+		// What was asked for stands in for what answered, but only where the document
+		// does not speak of its target at all.
+		for _, key := range []string{"target_ref", "response_target", "request_target"} {
+			if _, ok := doc.Get(key); ok {
+				target = key
+				break
+			}
+		}
+	}
+	in.TargetRef = in.ref(doc, target)
+
+	if v, ok := doc.Get("tool_name"); ok && !v.IsNull() {
+		in.ToolName = in.text(v, "tool_name")
+	}
+	in.ToolCallID = in.id(doc, "tool_call_id")
+	in.ObservationID = in.id(doc, "observation_id")
+	in.ObservedAt = in.id(doc, "observed_at")
+	if v, ok := doc.Get("source_version"); ok && !v.IsNull() {
+		version := in.text(v, "source_version")
+		in.SourceVersion = &version
+	}
+	if v, ok := doc.Get("evidence_refs"); ok {
+		in.decodeEvidence(v)
+	}
+	if v, ok := doc.Get("metadata"); ok && v.Kind() == ObjectKind {
+		for i := range v.Len() {
+			key, value := v.Member(i)
+			switch value.Kind() {
+			case ArrayKind, ObjectKind, TimestampKind:
+				continue
+			}
+			in.Metadata = append(in.Metadata, Member{Key: key, Value: value})
+		}
+	}
+}
+
+func (in *Input) decodeEvidence(v Value) {
+	if v.Kind() != ArrayKind {
+		in.fault("evidence_refs must be a list")
+		return
+	}
+	if v.Len() > maxEvidenceRefs {
+		in.fault("evidence_refs must have at most %d entries", maxEvidenceRefs)
+		return
+	}
+	in.EvidenceRefs = make([]string, v.Len())
+	for i := range in.EvidenceRefs {
+		in.EvidenceRefs[i] = in.text(v.Index(i), "evidence_refs")
+	}
+}
+
+// ref reads a reference. A claim without a call may lack it.
+func (in *Input) ref(doc Value, key string) string {
+	v, ok := doc.Get(key)
+	if !ok && in.Kind == KindClaimOnly {
+		return ""
+	}
+	return in.text(v, key)
+}
+
+// id reads an optional text. What is no string is ignored; an unquoted YAML time
+// is taken as it is written, so that an old observation stays old.
+func (in *Input) id(doc Value, key string) string {
+	v, ok := doc.Get(key)
+	switch {
+	case !ok:
+		return ""
+	case v.Kind() == TimestampKind && key == "observed_at":
+		return v.text
+	case v.Kind() != StringKind:
+		return ""
+	}
+	return in.text(v, key)
+}
+
+func (in *Input) text(v Value, key string) string {
+	if v.Text() == "" {
+		in.fault("%s must be a non-empty string", key)
+	}
+	return v.Text()
+}
+
+// fault notes the first thing that is wrong with the identity.
+func (in *Input) fault(format string, args ...any) {
+	if in.defect == nil {
+		in.defect = errorf(CodeSchemaInvalid, format, args...)
+	}
+}

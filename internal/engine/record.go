@@ -1,0 +1,114 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// redacted stands for a field whose content must not be told.
+const redacted = "[REDACTED]"
+
+// Record is the statement of a decision, as it is published.
+type Record struct {
+	Version       string
+	Decision      Decision
+	TruthState    TruthState
+	ClaimType     ClaimType
+	ReasonCodes   []ReasonCode
+	ObservationID string
+	ToolCallID    string
+	SourceRef     string
+	EvidenceRefs  []string
+	Fingerprint   string // the hash of all the others
+
+	hidden []string // fields whose lists are redacted
+}
+
+// NewRecord states an evaluation. The fields named by redact are replaced before
+// the fingerprint is taken; other names have no effect.
+func NewRecord(c *Contract, env *Envelope, ev Evaluation, redact []string) (Record, error) {
+	r := Record{
+		Version:       SemanticsVersion,
+		Decision:      ev.Decision,
+		TruthState:    ev.TruthState,
+		ClaimType:     c.ClaimType,
+		ReasonCodes:   ev.ReasonCodes,
+		ObservationID: env.ObservationID,
+		ToolCallID:    env.ToolCallID,
+		SourceRef:     env.SourceRef,
+		EvidenceRefs:  env.EvidenceRefs,
+	}
+	for _, field := range redact {
+		switch field {
+		case "resultseal_version":
+			r.Version = redacted
+		case "decision":
+			r.Decision = redacted
+		case "truth_state":
+			r.TruthState = redacted
+		case "claim_type":
+			r.ClaimType = redacted
+		case "observation_id":
+			r.ObservationID = redacted
+		case "tool_call_id":
+			r.ToolCallID = redacted
+		case "source_ref":
+			r.SourceRef = redacted
+		case "reason_codes", "evidence_refs":
+			r.hidden = append(r.hidden, field)
+		}
+	}
+	p := buffers.Get().(*[]byte)
+	b := r.appendFields(*p, "")
+	r.Fingerprint = string(appendHash(nil, sha256.Sum256(b)))
+	releaseBuffer(p, b)
+	return r, nil
+}
+
+// AppendCanonical appends the record in canonical form.
+func (r *Record) AppendCanonical(dst []byte) []byte {
+	return r.appendFields(dst, r.Fingerprint)
+}
+
+// appendFields appends the record, with the fingerprint unless it is "".
+func (r *Record) appendFields(dst []byte, fingerprint string) []byte {
+	text := func(key, value string) {
+		dst = append(append(dst, key...), ':')
+		dst = appendString(dst, value)
+	}
+	text(`{"claim_type"`, string(r.ClaimType))
+	text(`,"decision"`, string(r.Decision))
+	if fingerprint != "" {
+		text(`,"deterministic_fingerprint"`, fingerprint)
+	}
+	if slices.Contains(r.hidden, "evidence_refs") {
+		text(`,"evidence_refs"`, redacted)
+	} else {
+		dst = appendStrings(append(dst, `,"evidence_refs":`...), r.EvidenceRefs)
+	}
+	text(`,"observation_id"`, r.ObservationID)
+	if slices.Contains(r.hidden, "reason_codes") {
+		text(`,"reason_codes"`, redacted)
+	} else {
+		dst = appendStrings(append(dst, `,"reason_codes":`...), r.ReasonCodes)
+	}
+	text(`,"resultseal_version"`, r.Version)
+	text(`,"source_ref"`, r.SourceRef)
+	text(`,"tool_call_id"`, r.ToolCallID)
+	text(`,"truth_state"`, string(r.TruthState))
+	return append(dst, '}')
+}
+
+func appendStrings[S ~string](dst []byte, texts []S) []byte {
+	dst = append(dst, '[')
+	for i, s := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, string(s))
+	}
+	return append(dst, ']')
+}

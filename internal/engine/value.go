@@ -1,0 +1,242 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"strconv"
+)
+
+// ValueKind tells the seven kinds of JSON value, and the one that YAML adds.
+type ValueKind uint8
+
+const (
+	NullKind ValueKind = iota
+	BoolKind
+	IntKind
+	FloatKind
+	StringKind
+	ArrayKind
+	ObjectKind
+	// TimestampKind is an unquoted YAML date or time. It can be read but is no
+	// JSON value: it has no canonical form, so what holds one cannot be hashed.
+	TimestampKind
+)
+
+var kindNames = [...]string{"null", "boolean", "integer", "float", "string", "array", "object", "timestamp"}
+
+func (k ValueKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "invalid"
+}
+
+// Value is an immutable JSON value; the zero Value is null. It is small and
+// passed by value.
+//
+// A scalar carries itself. A container points either into the tape of the text
+// that it was parsed from, or to the members that it was made of.
+type Value struct {
+	text string     // String: itself. Int, Float: the number's text, "" if it is in bits. Container: its canonical text where the source had it.
+	tape *tape      // container of a parsed text
+	made *composite // container made of values
+	bits uint64     // Bool, Int, Float without text: the value. Container: its node on the tape.
+	kind ValueKind
+	// exact: text is the canonical form (of a number or a container).
+	exact bool
+}
+
+// Member is one key of an object with its value.
+type Member struct {
+	Key   string
+	Value Value
+}
+
+// composite is a container that was made of values instead of being parsed.
+type composite struct {
+	members []Member // an array's have no keys
+	sorted  []uint32 // an object's members in the order of their keys
+	odd     []bool   // marks keys that were no strings (YAML); nil if none is
+}
+
+// Null is the zero Value.
+func Null() Value { return Value{} }
+
+// Bool returns true or false as a Value.
+func Bool(b bool) Value {
+	v := Value{kind: BoolKind}
+	if b {
+		v.bits = 1
+	}
+	return v
+}
+
+// Int returns an integer.
+func Int(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
+
+// Float returns a floating-point number; 1.0 is not the integer 1. One that is
+// not finite has no canonical form.
+func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
+
+// String returns a string. The text must be UTF-8; one that is not has no
+// canonical form.
+func String(s string) Value { return Value{kind: StringKind, text: s} }
+
+// Array returns an array of the given elements, which it copies.
+func Array(elements ...Value) Value {
+	c := &composite{members: make([]Member, len(elements))}
+	for i, e := range elements {
+		c.members[i].Value = e
+	}
+	return Value{kind: ArrayKind, made: c}
+}
+
+// Object returns an object of the given members, which it copies. Of equal keys
+// the last wins, in the place of the first.
+func Object(members ...Member) Value {
+	c := &composite{members: append([]Member(nil), members...)}
+	c.settle()
+	return Value{kind: ObjectKind, made: c}
+}
+
+// Kind returns the kind of v.
+func (v Value) Kind() ValueKind { return v.kind }
+
+// IsNull reports whether v is null.
+func (v Value) IsNull() bool { return v.kind == NullKind }
+
+// Bool reports whether v is true; false, and any value that is no boolean, is not.
+func (v Value) Bool() bool { return v.kind == BoolKind && v.bits != 0 }
+
+// Text returns the string of a StringKind value, else "".
+func (v Value) Text() string {
+	if v.kind != StringKind {
+		return ""
+	}
+	return v.text
+}
+
+// Int64 returns an integer that fits.
+func (v Value) Int64() (int64, bool) {
+	if v.kind != IntKind {
+		return 0, false
+	}
+	if v.text == "" {
+		return int64(v.bits), true
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	return n, err == nil
+}
+
+// Float64 returns an integer or a float as a float, rounded where it must be.
+func (v Value) Float64() (float64, bool) {
+	switch v.kind {
+	case IntKind:
+		if v.text == "" {
+			return float64(int64(v.bits)), true
+		}
+	case FloatKind:
+		if v.text == "" {
+			return math.Float64frombits(v.bits), true
+		}
+	default:
+		return 0, false
+	}
+	f, _ := strconv.ParseFloat(v.text, 64) // out of range: ±Inf, as wanted
+	return f, true
+}
+
+// Len returns the number of an array's elements or an object's members, else 0.
+func (v Value) Len() int {
+	switch {
+	case v.tape != nil:
+		return int(v.tape.nodes[v.bits].count)
+	case v.made != nil:
+		return len(v.made.members)
+	}
+	return 0
+}
+
+// Index returns element i of an array. It panics if there is none.
+func (v Value) Index(i int) Value {
+	if v.kind != ArrayKind {
+		panic("engine: Index of a value that is no array")
+	}
+	if v.tape != nil {
+		return v.tape.value(v.tape.children(uint32(v.bits))[i])
+	}
+	return v.made.members[i].Value
+}
+
+// Member returns member i of an object, in document order. It panics if there is none.
+func (v Value) Member(i int) (string, Value) {
+	if v.kind != ObjectKind {
+		panic("engine: Member of a value that is no object")
+	}
+	if v.tape != nil {
+		key := v.tape.children(uint32(v.bits))[i]
+		return v.tape.text(key), v.tape.value(key + 1)
+	}
+	m := v.made.members[i]
+	return m.Key, m.Value
+}
+
+// stringKey reports whether the key of member i is a string, as every key is
+// that does not come from YAML.
+func (v Value) stringKey(i int) bool {
+	return v.made == nil || v.made.odd == nil || !v.made.odd[i]
+}
+
+// Get returns the member of an object with the given key.
+func (v Value) Get(key string) (Value, bool) {
+	if v.kind != ObjectKind {
+		return Value{}, false
+	}
+	if v.tape != nil {
+		return v.tape.get(uint32(v.bits), key)
+	}
+	return v.made.get(key)
+}
+
+// Scalar returns a string as it is and a number or boolean in its canonical
+// form. Null, containers, timestamps and numbers that are not finite have none.
+func (v Value) Scalar() (string, bool) {
+	switch v.kind {
+	case StringKind:
+		return v.text, true
+	case BoolKind:
+		if v.bits != 0 {
+			return "true", true
+		}
+		return "false", true
+	case IntKind:
+		if v.text == "" {
+			return strconv.FormatInt(int64(v.bits), 10), true
+		}
+		return v.text, true
+	case FloatKind:
+		if v.exact {
+			return v.text, true
+		}
+		f, _ := v.Float64()
+		b, err := appendFloat(nil, f)
+		return string(b), err == nil
+	}
+	return "", false
+}
+
+// Usable reports whether v says anything at all: whether it is not null, "", {}
+// or []. Zero and false are usable, and so are [[]] and {"a":null}.
+func (v Value) Usable() bool {
+	switch v.kind {
+	case NullKind:
+		return false
+	case StringKind:
+		return v.text != ""
+	case ArrayKind, ObjectKind:
+		return v.Len() > 0
+	}
+	return true
+}
