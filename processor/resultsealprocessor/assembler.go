@@ -109,7 +109,7 @@ func (a *assembler) Add(td ptrace.Traces, now time.Time) []finished {
 		if part.root && !t.links[queueRoot].queued {
 			a.requeue(queueRoot, t)
 		}
-		if before <= a.limits.maxBytes && t.bytes > a.limits.maxBytes {
+		if t.bytes > a.limits.maxBytes {
 			oversized = append(oversized, t)
 		}
 	}
