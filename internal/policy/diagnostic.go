@@ -51,8 +51,9 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Diagnostics are all errors of a policy file, ordered by place; never empty
-// where they are returned as an error.
+// Diagnostics are the errors of a policy file, ordered by place; never empty
+// where they are returned as an error. Of a file with more than 20 errors they
+// are the 20 that were found first, and one that says so.
 type Diagnostics []Diagnostic
 
 // Error returns the diagnostics one after the other.

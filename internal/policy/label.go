@@ -8,12 +8,10 @@ import (
 	"unicode"
 )
 
-// Unrecognized is the label of an event that means nothing to the protocol.
-const Unrecognized = "Unrecognized"
-
 // DefaultLabel returns the label of a call or result of the tool where the
 // protocol gives no rules, and of what a label's template renders: every
-// character that a label cannot hold is replaced by an underscore.
+// character that a label cannot hold is replaced by an underscore, and so is
+// no name at all. A colon stays where it stands between two names.
 func DefaultLabel(toolName string) string {
 	if validLabel(toolName) {
 		return toolName
@@ -22,29 +20,32 @@ func DefaultLabel(toolName string) string {
 		return "_"
 	}
 	var b strings.Builder
-	last := len(toolName) - 1
+	b.Grow(len(toolName))
+	before := ':'
 	for i, r := range toolName {
-		if labelRune(r) || r == ':' && i > 0 && i < last {
-			b.WriteRune(r)
-		} else {
-			b.WriteByte('_')
+		if !labelRune(r) && (r != ':' || before == ':' || i == len(toolName)-1) {
+			r = '_'
 		}
+		b.WriteRune(r)
+		before = r
 	}
 	return b.String()
 }
 
-// validLabel reports whether the protocol language can spell s as a label.
+// validLabel reports whether the protocol language can spell s as a label:
+// names joined by colons.
 func validLabel(s string) bool {
-	last := len(s) - 1
-	for i, r := range s {
-		if !labelRune(r) && (r != ':' || i == 0 || i == last) {
+	before := ':'
+	for _, r := range s {
+		if !labelRune(r) && (r != ':' || before == ':') {
 			return false
 		}
+		before = r
 	}
-	return s != ""
+	return before != ':'
 }
 
-// labelRune reports whether r may stand anywhere in a label.
+// labelRune reports whether r may stand in a name of a label.
 func labelRune(r rune) bool {
 	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.N)
 }

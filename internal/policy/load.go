@@ -3,13 +3,234 @@
 
 package policy
 
-// Load reads a policy file. name is the file's name for messages. The error is
-// Diagnostics.
-func Load(name string, _ []byte) (*Policy, error) {
-	return nil, Diagnostics{{File: name, Message: "the loader is not written yet"}}
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxPolicySize bounds the text of a policy in bytes. A contract takes about
+// half a kilobyte, so this is some thousands of them.
+const maxPolicySize = 4 << 20
+
+// Load reads, checks and compiles a policy file. name is the file's name for
+// messages. The error is Diagnostics with every place that is wrong; then there
+// is no policy.
+func Load(name string, text []byte) (*Policy, error) {
+	return load(newSource(name, strings.TrimPrefix(string(text), "\ufeff")))
 }
 
-// LoadMap reads a policy that was parsed already, without positions.
-func LoadMap(name string, _ map[string]any) (*Policy, error) {
-	return nil, Diagnostics{{File: name, Message: "the loader is not written yet"}}
+func load(src *source) (*Policy, error) {
+	l := &loader{src: src}
+	p := &Policy{}
+	if root := l.parse(); root != nil {
+		l.cost = 4*treeCost(root) + maxAliasCost // no node is visited four times
+		l.policy(at{node: root}, p)
+	}
+	if len(l.errors) > 0 {
+		return nil, l.finish(l.errors, l.more)
+	}
+	p.Warnings = l.finish(l.warnings, false)
+	return p, nil
+}
+
+// finish orders diagnostics by place.
+func (l *loader) finish(ds []Diagnostic, more bool) Diagnostics {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
+	})
+	if more {
+		last := ds[len(ds)-1]
+		ds = append(ds, Diagnostic{
+			File: last.File, Line: last.Line, Column: last.Column,
+			Message: fmt.Sprintf("only the first %d errors are shown", maxErrors),
+		})
+	}
+	if l.src.rendered {
+		for i := range ds {
+			ds[i].Line, ds[i].Column = 0, 0
+		}
+	}
+	return ds
+}
+
+// parse reads the text as one YAML document; nil if it is none, which is
+// reported.
+func (l *loader) parse() *yaml.Node {
+	text := l.src.text
+	if len(text) > maxPolicySize {
+		l.report(SeverityError, 1, 1, "", fmt.Sprintf("the policy is larger than %d MiB", maxPolicySize>>20))
+		return nil
+	}
+	if offset, what := unreadable(text); offset >= 0 {
+		line, column := l.src.position(offset)
+		l.report(SeverityError, line, column, "", what)
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	var doc, next yaml.Node
+	switch err := decoder.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		l.report(SeverityError, 1, 1, "", "the policy is empty")
+		return nil
+	case err != nil:
+		l.yamlError(err)
+		return nil
+	}
+	switch err := decoder.Decode(&next); {
+	case err == nil:
+		l.report(SeverityError, next.Line, next.Column, "", "a second document begins here; a policy is one document")
+		return nil
+	case !errors.Is(err, io.EOF):
+		l.yamlError(err)
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// unreadable returns the first byte of a text that no YAML file may hold, and
+// what is wrong with it; -1 if there is none.
+func unreadable(text string) (offset int, what string) {
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError:
+			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
+				return i, "the policy is not UTF-8"
+			}
+		case r == '\t' || r == '\n' || r == '\r' || r == '\u0085':
+		case r < ' ' || 0x7f <= r && r < 0xa0 || r == '\ufeff' || r == '\ufffe' || r == '\uffff':
+			return i, fmt.Sprintf("the character %U is not allowed in YAML", r)
+		}
+	}
+	return -1, ""
+}
+
+var (
+	yamlLine   = regexp.MustCompile(`^line (\d+): `)
+	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+)
+
+// yamlError reports what the YAML reader found wrong. It tells the line at most.
+func (l *loader) yamlError(err error) {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line, column := 1, 1
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1]) // out of range: the place is moved into the text
+		message = message[len(m[0]):]
+		text := l.src.line(line)
+		column += len(text) - len(strings.TrimLeft(text, " "))
+	} else if m := yamlAnchor.FindStringSubmatch(message); m != nil {
+		if offset := strings.Index(l.src.text, "*"+m[1]); offset >= 0 {
+			line, column = l.src.position(offset)
+		}
+	}
+	l.report(SeverityError, line, column, "", "YAML: "+message)
+}
+
+// policy reads the top of the file.
+func (l *loader) policy(a at, p *Policy) {
+	if isNull(a.node) {
+		l.errorf(a, "the policy is empty")
+		return
+	}
+	m, ok := l.mapping(a, "contracts", "protocols")
+	if !ok {
+		return
+	}
+	if len(m.fields) == 0 {
+		l.warnf(a, "the policy has neither contracts nor protocols, so nothing is judged")
+	}
+	if a, ok := m.get("contracts"); ok {
+		p.Contracts = l.contracts(a)
+	}
+	if a, ok := m.get("protocols"); ok {
+		p.Protocols = l.protocols(a, p.Contracts)
+	}
+}
+
+// maxNameLength bounds the name of a contract or protocol in characters. Names
+// go on spans and metrics.
+const maxNameLength = 256
+
+// names keeps the names of contracts or protocols apart.
+type names map[string]at
+
+// name reads the required key name of a mapping.
+func (l *loader) name(m *mapping, taken names) string {
+	a, ok := m.get("name")
+	if !ok {
+		l.errorf(m.at, "name is missing")
+		return ""
+	}
+	a, ok = l.text(a)
+	if !ok {
+		return ""
+	}
+	name := a.node.Value
+	switch i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }); {
+	case strings.TrimSpace(name) == "":
+		l.errorf(a, "the name is blank")
+		return ""
+	case utf8.RuneCountInString(name) > maxNameLength:
+		l.errorf(a, "the name is longer than %d characters", maxNameLength)
+		return ""
+	case i >= 0:
+		l.textError(a, &syntaxError{i, "the name holds a control character"})
+		return ""
+	}
+	if first, ok := taken[name]; ok {
+		l.errorf(a, "the name %q is taken by %s on line %d", clip(name), strings.TrimSuffix(first.path, ".name"), first.node.Line)
+		return ""
+	}
+	taken[name] = a
+	return name
+}
+
+// globs reads an optional list of globs.
+func (l *loader) globs(m *mapping, key string) Globs {
+	a, ok := m.get(key)
+	if !ok {
+		return nil
+	}
+	entries, ok := l.list(a, "a list of globs")
+	if !ok {
+		return nil
+	}
+	if len(entries) == 0 {
+		l.errorf(a, "an empty list would match nothing; leave the key out to match everything")
+		return nil
+	}
+	var gs Globs
+	for _, e := range entries {
+		if g, ok := pattern(l, e, ParseGlob); ok {
+			gs = append(gs, g)
+		}
+	}
+	return gs
+}
+
+// match reads an optional match with the given keys.
+func (l *loader) match(m *mapping, keys ...string) Match {
+	a, ok := m.get("match")
+	if !ok {
+		return Match{}
+	}
+	mm, ok := l.mapping(a, keys...)
+	if !ok {
+		return Match{}
+	}
+	return Match{
+		Tools:    l.globs(mm, "tools"),
+		Agents:   l.globs(mm, "agents"),
+		Services: l.globs(mm, "services"),
+	}
 }

@@ -4,7 +4,7 @@
 package policy
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
@@ -16,8 +16,8 @@ type Root uint8
 const (
 	RootArguments      Root = iota // arguments: a value
 	RootResult                     // result, after observation.payload: a value
-	RootAttributes                 // attributes["name"] of the span: a value by name
-	RootResource                   // resource["name"]: a value by name
+	RootAttributes                 // attributes of the span: a value by name
+	RootResource                   // attributes of the resource: a value by name
 	RootToolName                   // tool.name: a text, as all that follow
 	RootToolCallID                 // tool.call_id
 	RootAgentName                  // agent.name
@@ -27,6 +27,7 @@ const (
 	RootTraceID                    // trace.id
 )
 
+// rootNames lists the roots by value, as a template spells them.
 var rootNames = []string{
 	"arguments", "result", "attributes", "resource",
 	"tool.name", "tool.call_id", "agent.name", "conversation.id", "span.name", "span.id", "trace.id",
@@ -41,6 +42,15 @@ type Roots uint16
 // Has reports whether r is in the set.
 func (rs Roots) Has(r Root) bool { return rs&(1<<r) != 0 }
 
+// rootSet returns the set of the roots given.
+func rootSet(roots ...Root) Roots {
+	var rs Roots
+	for _, r := range roots {
+		rs |= 1 << r
+	}
+	return rs
+}
+
 // Scope is what templates read.
 type Scope interface {
 	// Text returns the text of RootToolName and those after it; false if it is
@@ -49,18 +59,12 @@ type Scope interface {
 	// Value returns the value of RootArguments or RootResult; false if it is
 	// not known.
 	Value(root Root) (engine.Value, bool)
-	// Attribute returns one attribute of RootAttributes or RootResource.
+	// Attribute returns the attribute of that name, of RootAttributes or
+	// RootResource; false if there is none.
 	Attribute(root Root, name string) (engine.Value, bool)
 }
 
-// step goes from a value to one of its parts: a member, or an element where
-// index is not negative.
-type step struct {
-	name  string
-	index int
-}
-
-// Template is a text with {path} placeholders.
+// Template is a text with {path} placeholders. It is immutable.
 type Template struct {
 	text    string
 	literal string // the whole of it where parts is empty
@@ -68,19 +72,126 @@ type Template struct {
 	roots   Roots
 }
 
-// part is a literal text or, where literal is empty, a placeholder.
+// part is a literal text followed by the value of a placeholder. The last part
+// of a template may have no placeholder.
 type part struct {
 	literal string
+	bare    bool // no placeholder
 	root    Root
 	steps   []step
+
+	// keys are the names under which an attribute may stand, longest first:
+	// attributes.a.b.c reads the attribute "a.b.c", else member c of "a.b",
+	// else member b.c of "a". Key i stands for the first len(keys)-i steps.
+	keys []string
 }
 
-// ParseTemplate compiles a template.
+// ParseTemplate compiles a template. Its error says what is wrong, not where.
 func ParseTemplate(text string) (*Template, error) {
-	if strings.ContainsAny(text, "{}") {
-		return nil, errors.New("templates are not compiled yet")
+	if len(text) > maxPatternLength {
+		return nil, &syntaxError{maxPatternLength, "template is longer than 4,096 bytes"}
 	}
-	return &Template{text: text, literal: text}, nil
+	t := &Template{text: text}
+	var lit strings.Builder
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c != '{' && c != '}':
+			lit.WriteByte(c)
+			i++
+		case i+1 < len(text) && text[i+1] == c: // {{ or }}
+			lit.WriteByte(c)
+			i += 2
+		case c == '}':
+			return nil, &syntaxError{i, `"}" closes nothing; write "}}" for a brace`}
+		default:
+			p := part{literal: lit.String()}
+			lit.Reset()
+			end, err := p.parse(text, i+1)
+			if err != nil {
+				return nil, err
+			}
+			t.parts = append(t.parts, p)
+			t.roots |= 1 << p.root
+			i = end
+		}
+	}
+	switch {
+	case len(t.parts) == 0:
+		t.literal = lit.String()
+	case lit.Len() > 0:
+		t.parts = append(t.parts, part{literal: lit.String(), bare: true})
+	}
+	return t, nil
+}
+
+// parse reads a placeholder that starts after its opening brace, and returns
+// the place after its closing one.
+func (p *part) parse(text string, start int) (end int, err error) {
+	i := start
+	for i < len(text) && nameByte(text[i]) {
+		i++
+	}
+	word := text[start:i]
+	// tool.name and its kind are one word with a dot in it, not a root and a step.
+	if i < len(text) && text[i] == '.' && textRootGroup(word) {
+		i++
+		for i < len(text) && nameByte(text[i]) {
+			i++
+		}
+		word = text[start:i]
+	}
+	root, ok := lookup(rootNames, word)
+	if !ok {
+		if word == "" {
+			return 0, &syntaxError{start, fmt.Sprintf(`expected a path such as arguments.id, found %s; write "{{" for a brace`, found(text, start))}
+		}
+		return 0, &syntaxError{start, fmt.Sprintf("unknown root %q; %s", word, expectOneOf(rootNames, word))}
+	}
+	p.root = Root(root)
+	dotted := 0
+	p.steps, dotted, i, err = parseSteps(text, i)
+	if err != nil {
+		return 0, err
+	}
+	if i >= len(text) || text[i] != '}' {
+		return 0, &syntaxError{i, fmt.Sprintf(`expected ".", "[" or "}", found %s`, found(text, i))}
+	}
+	switch {
+	case p.root > RootResource && len(p.steps) > 0:
+		return 0, &syntaxError{start + len(word), fmt.Sprintf("%s is a text and has no parts", word)}
+	case p.root == RootAttributes || p.root == RootResource:
+		if len(p.steps) == 0 || p.steps[0].isIndex {
+			return 0, &syntaxError{start + len(word), fmt.Sprintf(`%s needs a name: %s["service.name"]`, word, word)}
+		}
+		p.keys = attributeKeys(p.steps, dotted)
+	}
+	return i + 1, nil
+}
+
+// textRootGroup reports whether word begins a root that is two words.
+func textRootGroup(word string) bool {
+	for _, n := range rootNames[RootToolName:] {
+		if group, _, _ := strings.Cut(n, "."); group == word {
+			return true
+		}
+	}
+	return false
+}
+
+// attributeKeys returns the names that a path may mean in a flat list of
+// attributes, longest first: the first dotted steps joined by dots.
+func attributeKeys(steps []step, dotted int) []string {
+	keys := make([]string, max(dotted, 1))
+	joined := ""
+	for i := range keys {
+		if i > 0 {
+			joined += "."
+		}
+		joined += steps[i].name
+		keys[len(keys)-1-i] = joined
+	}
+	return keys
 }
 
 // String returns the template as it was written.
@@ -94,5 +205,82 @@ func (t *Template) Literal() (string, bool) { return t.literal, len(t.parts) == 
 func (t *Template) Roots() Roots { return t.roots }
 
 // Render returns the text; false if a path found nothing, or found what is no
-// string, number or boolean.
-func (t *Template) Render(Scope) (string, bool) { return t.literal, len(t.parts) == 0 }
+// string, number or boolean. It allocates the text, and not even that for a
+// literal template or for one that is a single placeholder of a string.
+func (t *Template) Render(s Scope) (text string, ok bool) {
+	switch len(t.parts) {
+	case 0:
+		return t.literal, true
+	case 1:
+		p := &t.parts[0]
+		if p.literal != "" {
+			break
+		}
+		if p.root > RootResource {
+			return s.Text(p.root)
+		}
+		v, ok := p.find(s)
+		if !ok {
+			return "", false
+		}
+		return v.Scalar()
+	}
+	var short [128]byte // most refs fit, and then only the result is allocated
+	buf := short[:0]
+	for i := range t.parts {
+		p := &t.parts[i]
+		buf = append(buf, p.literal...)
+		switch {
+		case p.bare:
+		case p.root > RootResource:
+			text, ok := s.Text(p.root)
+			if !ok {
+				return "", false
+			}
+			buf = append(buf, text...)
+		default:
+			v, ok := p.find(s)
+			if !ok {
+				return "", false
+			}
+			if buf, ok = appendScalar(buf, v); !ok {
+				return "", false
+			}
+		}
+	}
+	return string(buf), true
+}
+
+// find returns the value of a placeholder that is no text.
+func (p *part) find(s Scope) (engine.Value, bool) {
+	if p.keys == nil {
+		v, ok := s.Value(p.root)
+		if !ok {
+			return v, false
+		}
+		return follow(v, p.steps)
+	}
+	for i, key := range p.keys {
+		v, ok := s.Attribute(p.root, key)
+		if !ok {
+			continue
+		}
+		if v, ok = follow(v, p.steps[len(p.keys)-i:]); ok {
+			return v, true
+		}
+	}
+	return engine.Null(), false
+}
+
+// appendScalar appends the text of a scalar; false if v is none.
+func appendScalar(dst []byte, v engine.Value) ([]byte, bool) {
+	switch v.Kind() {
+	case engine.StringKind:
+		return append(dst, v.Text()...), true
+	case engine.BoolKind, engine.IntKind, engine.FloatKind:
+		dst, err := v.AppendCanonical(dst)
+		return dst, err == nil // a float that is not finite has no canonical form
+	default:
+		return dst, false
+	}
+}
