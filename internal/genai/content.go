@@ -1,0 +1,118 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+)
+
+// Form says in which form a value stood in the telemetry.
+type Form uint8
+
+const (
+	// Absent: the telemetry has no such value, or a placeholder in its place.
+	Absent Form = iota
+	// Text: a string, which may or may not be JSON.
+	Text
+	// Structured: a map, a slice, a number or a boolean; or a value that was
+	// already parsed as part of a larger JSON text.
+	Structured
+)
+
+// Content is a value of a tool call where the instrumentation put it. Text is
+// not parsed yet.
+type Content struct {
+	Form Form
+	// Value is a string value for Text and the value itself for Structured.
+	Value engine.Value
+	// Dropped is set when the value is absent and the SDK reported dropped
+	// attributes or events at the place where it should stand.
+	Dropped bool
+	// Dialect names the row of the table by which the value was found.
+	Dialect *Dialect
+}
+
+// Captured reports whether there is a value.
+func (c Content) Captured() bool { return c.Form != Absent }
+
+// maxValueDepth bounds the nesting of structured attribute values. OTLP's own
+// protobuf decoders stop at 100 levels; what is nested deeper than this is
+// taken as null rather than followed.
+const maxValueDepth = 128
+
+// contentOf reads an attribute value.
+func contentOf(v pcommon.Value, d *Dialect) Content {
+	switch v.Type() {
+	case pcommon.ValueTypeEmpty:
+		return Content{}
+	case pcommon.ValueTypeStr:
+		s := v.Str()
+		if placeholder(s, d) {
+			return Content{}
+		}
+		return Content{Form: Text, Value: engine.String(s), Dialect: d}
+	case pcommon.ValueTypeBytes:
+		b := v.Bytes().AsRaw()
+		return Content{Form: Text, Value: engine.String(string(b)), Dialect: d}
+	default:
+		return Content{Form: Structured, Value: ValueOf(v), Dialect: d}
+	}
+}
+
+// contentOfValue reads a value that is part of an already parsed message list.
+func contentOfValue(v engine.Value, d *Dialect) Content {
+	if v.Kind() == engine.StringKind {
+		if placeholder(v.Text(), d) {
+			return Content{}
+		}
+		return Content{Form: Text, Value: v, Dialect: d}
+	}
+	return Content{Form: Structured, Value: v, Dialect: d}
+}
+
+// ValueOf converts an attribute value to a JSON value. Bytes become a string of
+// the same bytes; an empty value is null.
+func ValueOf(v pcommon.Value) engine.Value { return valueOf(v, 0) }
+
+func valueOf(v pcommon.Value, depth int) engine.Value {
+	if depth >= maxValueDepth {
+		return engine.Null()
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		return engine.String(v.Str())
+	case pcommon.ValueTypeInt:
+		return engine.Int(v.Int())
+	case pcommon.ValueTypeDouble:
+		return engine.Float(v.Double())
+	case pcommon.ValueTypeBool:
+		return engine.Bool(v.Bool())
+	case pcommon.ValueTypeBytes:
+		return engine.String(string(v.Bytes().AsRaw()))
+	case pcommon.ValueTypeSlice:
+		s := v.Slice()
+		elems := make([]engine.Value, s.Len())
+		for i := range elems {
+			elems[i] = valueOf(s.At(i), depth+1)
+		}
+		return engine.Array(elems...)
+	case pcommon.ValueTypeMap:
+		return mapValue(v.Map(), depth)
+	default:
+		return engine.Null()
+	}
+}
+
+// MapValue converts an attribute map to a JSON object.
+func MapValue(m pcommon.Map) engine.Value { return mapValue(m, 0) }
+
+func mapValue(m pcommon.Map, depth int) engine.Value {
+	members := make([]engine.Member, 0, m.Len())
+	for k, v := range m.All() {
+		members = append(members, engine.Member{Key: k, Value: valueOf(v, depth+1)})
+	}
+	return engine.Object(members...)
+}

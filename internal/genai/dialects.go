@@ -1,0 +1,77 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+// Conversations are the attributes that name a conversation, in order. The
+// session of an MCP transport is not among them.
+var Conversations = []string{
+	"gen_ai.conversation.id",
+	"session.id",
+	"langfuse.session.id",
+	"traceloop.association.properties.session_id",
+}
+
+// Builtin is the table. Order matters where a span speaks several dialects: the
+// general conventions come first, what instrumentations add of their own after
+// them.
+var Builtin = []*Dialect{
+	{
+		// OpenTelemetry semantic conventions for generative AI, current names,
+		// the names before them, and the span events of the older form.
+		Name: "opentelemetry-genai",
+		Tool: []Mark{
+			{Key: "gen_ai.operation.name", Value: "execute_tool"},
+			{Key: "gen_ai.operation.name", Value: "tool.execute"},
+			// An instrumentation that lost every attribute of a failed call.
+			{SpanName: "execute_tool *"},
+		},
+		Model: []Mark{
+			{Key: "gen_ai.operation.name", Value: "chat"},
+			{Key: "gen_ai.operation.name", Value: "text_completion"},
+			{Key: "gen_ai.operation.name", Value: "generate_content"},
+		},
+		Agent: []Mark{
+			{Key: "gen_ai.operation.name", Value: "invoke_agent"},
+		},
+		ToolName:       []string{"gen_ai.tool.name"},
+		SpanName:       []string{"execute_tool *", "tool.execute *"},
+		CallID:         []string{"gen_ai.tool.call.id"},
+		Arguments:      []string{"gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gen_ai.tool.input", "tool_arguments"},
+		Result:         []string{"gen_ai.tool.call.result", "gen_ai.tool.result", "gen_ai.tool.output", "tool_response"},
+		EventArguments: []EventAttribute{{Event: "gen_ai.tool.message", Key: "content"}},
+		EventResult:    []EventAttribute{{Event: "gen_ai.choice", Key: "message"}},
+		FailureType:    []string{"error.type"},
+		FailureMark:    []Mark{{Key: "gen_ai.tool.status", Value: "error"}},
+		AgentName:      []string{"gen_ai.agent.name"},
+		Input:          []string{"gen_ai.input.messages"},
+		Output:         []string{"gen_ai.output.messages"},
+		InputEvents: []EventAttribute{
+			{Event: "gen_ai.client.inference.operation.details", Key: "gen_ai.input.messages"},
+			{Event: "gen_ai.content.prompt", Key: "gen_ai.prompt"},
+			{Event: "gen_ai.system.message", Role: System},
+			{Event: "gen_ai.user.message", Role: User},
+			{Event: "gen_ai.assistant.message", Role: Assistant},
+			{Event: "gen_ai.tool.message", Role: ToolRole},
+		},
+		OutputEvents: []EventAttribute{
+			{Event: "gen_ai.client.inference.operation.details", Key: "gen_ai.output.messages"},
+			{Event: "gen_ai.content.completion", Key: "gen_ai.completion"},
+			{Event: "gen_ai.choice", Role: Assistant},
+		},
+		ContentSwitch: "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, or the instrumentation's own content setting",
+	},
+	{
+		// OpenTelemetry semantic conventions for MCP: the client's or server's
+		// tools/call span.
+		Name:          "opentelemetry-mcp",
+		Tool:          []Mark{{Key: "mcp.method.name", Value: "tools/call"}},
+		ToolName:      []string{"gen_ai.tool.name", "mcp.tool.name", "mcp.request.argument.name"},
+		SpanName:      []string{"tools/call *"},
+		CallID:        []string{"gen_ai.tool.call.id"},
+		Arguments:     []string{"gen_ai.tool.call.arguments", "mcp.request.arguments", "mcp.tool.arguments"},
+		Result:        []string{"gen_ai.tool.call.result", "mcp.response.result", "mcp.tool.result"},
+		FailureType:   []string{"error.type"},
+		ContentSwitch: "the instrumentation's setting that records gen_ai.tool.call.arguments and gen_ai.tool.call.result",
+	},
+}

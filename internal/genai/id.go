@@ -1,0 +1,54 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"encoding/hex"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+)
+
+// TraceID identifies a trace. Scoring knows no pdata, so ids and times have
+// types of their own with the same representation.
+type TraceID [16]byte
+
+// String returns the id in lower-case hex.
+func (id TraceID) String() string { return hex.EncodeToString(id[:]) }
+
+// SpanID identifies a span of a trace.
+type SpanID [8]byte
+
+// String returns the id in lower-case hex.
+func (id SpanID) String() string { return hex.EncodeToString(id[:]) }
+
+// IsEmpty reports whether the id is all zeros, which is none.
+func (id SpanID) IsEmpty() bool { return id == SpanID{} }
+
+// Timestamp is a time in nanoseconds since the Unix epoch.
+type Timestamp uint64
+
+// Time returns the timestamp in UTC.
+func (t Timestamp) Time() time.Time { return time.Unix(0, int64(t)).UTC() } //nolint:gosec // wraps as pdata's does
+
+// Attribute returns an attribute of the span as a JSON value.
+func (s *Span) Attribute(name string) (engine.Value, bool) { return attribute(s.attributes, name) }
+
+// ResourceAttribute returns an attribute of the span's resource.
+func (s *Span) ResourceAttribute(name string) (engine.Value, bool) {
+	return attribute(s.resource, name)
+}
+
+func attribute(m pcommon.Map, name string) (engine.Value, bool) {
+	if m == (pcommon.Map{}) {
+		return engine.Null(), false
+	}
+	v, ok := m.Get(name)
+	if !ok {
+		return engine.Null(), false
+	}
+	return ValueOf(v), true
+}

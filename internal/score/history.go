@@ -1,0 +1,250 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+)
+
+// history is the conversation as a session's model calls have shown it so far.
+// Models are given the whole of it again and again, or only what is new, or a
+// shortened version; it tells what of an input was not there before.
+type history struct {
+	seed   maphash.Seed
+	items  []item
+	at     map[uint64][]int // positions in items by hash
+	opened bool             // the first model call has been read
+	prior  bool             // it began with a conversation that came before the session
+}
+
+type item struct {
+	hash uint64
+	role genai.Role
+}
+
+func newHistory() *history {
+	return &history{seed: maphash.MakeSeed(), at: map[uint64][]int{}}
+}
+
+// hash identifies a message by who it is from and what it says, asks and
+// answers. Two parts with the same id are the same, however they are written.
+func (h *history) hash(m *genai.Message) uint64 {
+	var b maphash.Hash
+	b.SetSeed(h.seed)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Kind == genai.TextPart:
+			if t := strings.TrimSpace(p.Text); t != "" {
+				b.WriteString("\x00t")
+				b.WriteString(t)
+			}
+		case p.Kind == genai.OtherPart:
+		case p.CallID != "":
+			b.WriteByte(0)
+			b.WriteByte(byte('0' + p.Kind))
+			b.WriteString(p.CallID)
+		default:
+			b.WriteByte(0)
+			b.WriteByte(byte('0' + p.Kind))
+			b.WriteString(p.Tool)
+			if text, err := p.Content.Value.AppendCanonical(nil); err == nil {
+				b.Write(text)
+			}
+		}
+	}
+	b.WriteByte(byte(roleOf(m)))
+	return b.Sum64()
+}
+
+// roleOf tells answers to calls apart from what a person says: both may come
+// under the role user.
+func roleOf(m *genai.Message) genai.Role {
+	if m.Role == genai.User || m.Role == genai.ToolRole {
+		for i := range m.Parts {
+			if m.Parts[i].Kind == genai.ResponsePart {
+				return genai.ToolRole
+			}
+		}
+	}
+	return m.Role
+}
+
+func (h *history) push(it item) {
+	h.at[it.hash] = append(h.at[it.hash], len(h.items))
+	h.items = append(h.items, it)
+}
+
+// find returns the first position of the message at or after from, or -1.
+func (h *history) find(hash uint64, from int) int {
+	for _, p := range h.at[hash] {
+		if p >= from {
+			return p
+		}
+	}
+	return -1
+}
+
+// afterLast returns the position after the last message of an assistant.
+func (h *history) afterLast() int {
+	for i := len(h.items) - 1; i >= 0; i-- {
+		if h.items[i].role == genai.Assistant {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// news is what a model's input shows for the first time.
+type news struct {
+	message *genai.Message
+	// prior marks what was said before the session began: its calls are known,
+	// nothing else comes of it.
+	prior bool
+	// first marks the request that opens the session.
+	first bool
+}
+
+// read takes a model's input and returns what is new in it, in order.
+//
+// What stands up to the last assistant message has been said before; what
+// follows it is new unless the session saw it after that very message. An input
+// without any assistant message is either the beginning of the conversation
+// again, or only what is new.
+func (h *history) read(input []genai.Message) []news {
+	var out []news
+	items := make([]item, 0, len(input))
+	messages := make([]*genai.Message, 0, len(input))
+	last := -1
+	for i := range input {
+		m := &input[i]
+		role := roleOf(m)
+		if role == genai.System || role == genai.UnknownRole {
+			continue
+		}
+		if role == genai.Assistant {
+			last = len(items)
+		}
+		items = append(items, item{hash: h.hash(m), role: role})
+		messages = append(messages, m)
+	}
+	if len(items) == 0 {
+		return nil
+	}
+
+	if !h.opened {
+		h.opened = true
+		h.prior = last >= 0
+		first := !h.prior
+		for i, it := range items {
+			h.push(it)
+			n := news{message: messages[i], prior: i <= last}
+			if first && it.role == genai.User && i > last {
+				n.first, first = true, false
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+
+	if h.begins(items) {
+		return nil
+	}
+	from, matched := h.align(items[:last+1], messages, &out)
+	if !matched {
+		from = h.afterLast()
+	}
+	for i := last + 1; i < len(items); i++ {
+		if p := h.find(items[i].hash, from); p >= 0 {
+			from = p + 1
+			continue
+		}
+		out = append(out, news{message: messages[i]})
+	}
+	for i := range out {
+		h.push(item{hash: h.hash(out[i].message), role: roleOf(out[i].message)})
+	}
+	return out
+}
+
+// begins reports whether the input is a beginning of the conversation.
+func (h *history) begins(items []item) bool {
+	if len(items) > len(h.items) {
+		return false
+	}
+	for i := range items {
+		if items[i].hash != h.items[i].hash {
+			return false
+		}
+	}
+	return true
+}
+
+// align follows the part of an input that repeats the conversation, and adds to
+// out what it shows between two known messages and was not seen: telemetry of
+// an earlier model call is missing. It returns the position in the conversation
+// at which the repetition ends.
+func (h *history) align(items []item, messages []*genai.Message, out *[]news) (from int, matched bool) {
+	unseen := -1 // first of a run of unknown messages after a known one
+	for i := range items {
+		p := h.find(items[i].hash, from)
+		if p < 0 {
+			if matched && unseen < 0 {
+				unseen = i
+			}
+			continue
+		}
+		if unseen >= 0 {
+			h.missed(items[unseen:i], messages[unseen:i], assistants(h.items[from:p]), out)
+			unseen = -1
+		}
+		from, matched = p+1, true
+	}
+	if unseen >= 0 {
+		// An answer that its model call recorded in another form is the answer
+		// that was seen.
+		if rest := assistants(h.items[from:]); rest > 0 {
+			h.missed(items[unseen:], messages[unseen:], rest, out)
+			return h.afterLast(), true
+		}
+		h.missed(items[unseen:], messages[unseen:], 0, out)
+	}
+	return from, matched
+}
+
+// assistants counts the messages of an assistant.
+func assistants(items []item) int {
+	n := 0
+	for _, it := range items {
+		if it.role == genai.Assistant {
+			n++
+		}
+	}
+	return n
+}
+
+// missed adds unknown messages of a repeated conversation. The first skipped
+// ones of an assistant stand for what the session saw in another form.
+func (h *history) missed(items []item, messages []*genai.Message, skipped int, out *[]news) {
+	for i := range items {
+		if items[i].role == genai.Assistant && skipped > 0 {
+			skipped--
+			continue
+		}
+		*out = append(*out, news{message: messages[i]})
+	}
+}
+
+// answered notes what a model answered.
+func (h *history) answered(output []genai.Message) {
+	h.opened = true
+	for i := range output {
+		if role := roleOf(&output[i]); role == genai.Assistant || role == genai.ToolRole {
+			h.push(item{hash: h.hash(&output[i]), role: role})
+		}
+	}
+}

@@ -1,0 +1,251 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/session"
+)
+
+// Reasons of verdicts on events.
+const (
+	reasonLabel        = "not legal here"
+	reasonGuard        = "a guard fails"
+	reasonUnmatched    = "no event rule names it"
+	reasonAfterEnd     = "the protocol has finished"
+	reasonUnrecognized = "cannot be classified"
+	reasonBlocked      = "the protocol was broken before"
+)
+
+// follow runs one protocol's monitor over a session's facts.
+func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation) Protocol {
+	v := Protocol{Protocol: p}
+	run := runner{f: f, p: p, observations: observations, monitor: p.Automaton.NewMonitor(), out: &v}
+	list := f.list
+	if spans := spanFacts(f.t, p); len(spans) > 0 {
+		list = append(spans, list...)
+		f.order(list)
+	}
+	if p.ParallelCalls == policy.Serialize {
+		list = serialized(list)
+	}
+	for i := range list {
+		run.step(&list[i])
+	}
+	v.Complete = run.monitor.Terminal() && !run.monitor.Halted()
+	v.Verdict = verdict(&v)
+	return v
+}
+
+// verdict is the worst that an event came to; a session that stops too early is
+// incomplete where the protocol asks for completion.
+func verdict(v *Protocol) Compliance {
+	worst := Compliant
+	for i := range v.Events {
+		switch v.Events[i].Verdict {
+		case EventViolation:
+			return Violation
+		case EventInconclusive:
+			worst = max(worst, Inconclusive)
+		case EventUnrecognized:
+			worst = max(worst, Unrecognized)
+		}
+	}
+	if v.Protocol.RequireCompletion && !v.Complete {
+		worst = max(worst, Incomplete)
+	}
+	return worst
+}
+
+type runner struct {
+	f            *facts
+	p            *policy.Protocol
+	observations map[*call]*Observation
+	monitor      *session.Monitor
+	out          *Protocol
+	seen         []session.Event // kept while a missing event could still explain what came
+	certain      bool            // a violation was said
+}
+
+func (r *runner) step(x *fact) {
+	event, payload, rule, ok := r.project(x)
+	if !ok {
+		switch r.p.Unmatched {
+		case policy.UnmatchedIgnore:
+			return
+		case policy.UnmatchedUnrecognized:
+			event = session.Event{Direction: x.kind.Direction(), Label: session.UnrecognizedLabel}
+		default:
+			event = session.Event{Direction: x.kind.Direction(), Label: defaultLabel(x)}
+		}
+	}
+	violates := !ok && r.p.Unmatched == policy.UnmatchedViolation
+	if r.finished() {
+		if r.p.AfterEnd == policy.AfterEndIgnore {
+			return
+		}
+		violates = true
+	}
+
+	var outcome session.Outcome
+	switch {
+	case violates:
+		expected := r.monitor.Expected()
+		outcome = r.monitor.StepSymbol(session.NoSymbol, nil)
+		outcome.Expected = expected
+	case rule != nil && rule.Symbol != session.NoSymbol:
+		outcome = r.monitor.StepSymbol(rule.Symbol, payload)
+	default:
+		outcome = r.monitor.Step(event.Direction, event.Label, payload)
+	}
+	e := Event{Span: x.span, Name: event.String(), Time: x.time, Registers: r.registers()}
+	switch outcome.Result {
+	case session.OK:
+	case session.Unrecognized:
+		e.Verdict, e.Expected, e.Reason = EventUnrecognized, outcome.Expected, reasonUnrecognized
+	case session.Violation:
+		e.Verdict, e.Expected = EventViolation, outcome.Expected
+		switch {
+		case violates && !ok:
+			e.Reason = reasonUnmatched
+		case violates:
+			e.Reason = reasonAfterEnd
+		case outcome.Cause == session.GuardCause:
+			e.Reason = reasonGuard
+		default:
+			e.Reason = reasonLabel
+		}
+	case session.Blocked:
+		e.Verdict, e.Reason = EventBlocked, reasonBlocked
+	}
+	r.weigh(&e, event, violates)
+	r.out.Events = append(r.out.Events, e)
+}
+
+// weigh softens a violation that an event which the telemetry lacks could
+// explain, and says it later if what follows leaves no explanation.
+func (r *runner) weigh(e *Event, event session.Event, violates bool) {
+	why, missing := r.missing()
+	if why == "" || r.certain {
+		r.certain = r.certain || e.Verdict == EventViolation
+		return
+	}
+	r.seen = append(r.seen, event)
+	switch e.Verdict {
+	case EventViolation:
+		if !violates && r.p.Automaton.Explains(r.seen, missing) {
+			e.Verdict, e.Reason = EventInconclusive, why
+			return
+		}
+		r.certain = true
+	case EventBlocked:
+		if event.Label != session.UnrecognizedLabel && !r.p.Automaton.Explains(r.seen, missing) {
+			e.Verdict, e.Reason = EventViolation, reasonLabel
+			r.certain = true
+		}
+	}
+}
+
+// missing says why an event may be missing, and which ones.
+func (r *runner) missing() (why string, which func(session.Direction, string) bool) {
+	if r.p.AssumeComplete {
+		return "", nil
+	}
+	if r.f.t.gap != "" {
+		return r.f.t.gap, func(session.Direction, string) bool { return true }
+	}
+	if r.f.unheard && listens(r.p) {
+		return gapMessages, func(d session.Direction, label string) bool { return says(r.p, d, label) }
+	}
+	return "", nil
+}
+
+// listens reports whether a protocol has rules for messages.
+func listens(p *policy.Protocol) bool {
+	for _, rule := range p.Events {
+		if rule.Event == policy.UserMessage || rule.Event == policy.AgentMessage {
+			return true
+		}
+	}
+	return false
+}
+
+// says reports whether a message may be the event.
+func says(p *policy.Protocol, d session.Direction, label string) bool {
+	for _, rule := range p.Events {
+		if rule.Event != policy.UserMessage && rule.Event != policy.AgentMessage || rule.Direction != d {
+			continue
+		}
+		if literal, ok := rule.Label.Literal(); !ok || literal == label {
+			return true
+		}
+	}
+	return false
+}
+
+// finished reports whether the protocol has ended: nothing is legal any more,
+// and nothing was broken.
+func (r *runner) finished() bool {
+	return !r.monitor.Halted() && r.monitor.Terminal() && len(r.monitor.Expected()) == 0
+}
+
+func (r *runner) registers() map[string]string {
+	if len(r.p.Automaton.RegisterNames()) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, reg := range r.monitor.Registers() {
+		out[reg.Name] = reg.Value.String()
+	}
+	return out
+}
+
+// project names the event that a fact is: by the first rule that matches, or by
+// the tool's name if the protocol has no rules.
+func (r *runner) project(x *fact) (session.Event, session.Payload, *policy.EventRule, bool) {
+	if len(r.p.Events) == 0 {
+		if x.call == nil {
+			return session.Event{}, nil, nil, false
+		}
+		return session.Event{Direction: x.kind.Direction(), Label: policy.DefaultLabel(x.call.tool)}, r.payload(x, nil), nil, true
+	}
+	for _, rule := range r.p.Events {
+		captures, ok := r.matches(rule, x)
+		if !ok {
+			continue
+		}
+		label, ok := rule.Label.Literal()
+		if !ok {
+			if label, ok = rule.Label.Render(r.scope(x)); !ok {
+				continue
+			}
+			label = policy.DefaultLabel(label)
+		}
+		return session.Event{Direction: rule.Direction, Label: label}, r.payload(x, captures), rule, true
+	}
+	return session.Event{}, nil, nil, false
+}
+
+func (r *runner) scope(x *fact) policy.Scope {
+	if x.call != nil {
+		return scope{t: r.f.t, k: x.call, result: payloadOf(x.call)}
+	}
+	return spanScope{t: r.f.t, span: x.span}
+}
+
+// payloadOf is a call's result as data, without any contract's path.
+func payloadOf(k *call) engine.Payload {
+	return engine.Payload{Value: k.result.Value, Parsed: k.result.State == genai.Captured}
+}
+
+func defaultLabel(x *fact) string {
+	switch {
+	case x.call != nil:
+		return policy.DefaultLabel(x.call.tool)
+	default:
+		return x.kind.String()
+	}
+}

@@ -1,0 +1,154 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+)
+
+func readJSON(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+// The published study's 60 runs: every outcome, every event of the monitor with
+// its verdict, and the span that broke the protocol.
+func TestBookingStudy(t *testing.T) {
+	var expected struct {
+		Traces map[string]struct {
+			Outcome       string  `json:"outcome"`
+			ViolatingSpan *string `json:"violating_span_id"`
+			Events        []struct {
+				Dir, Label, Verdict string
+				Expected            []string
+			}
+		}
+	}
+	readJSON(t, shared(t, "traces", "booking", "expected.json"), &expected)
+	got := judgeFile(t, shared(t, "traces", "booking", "policy.yaml"), shared(t, "traces", "booking", "traces.jsonl.gz"))
+	require.Len(t, got, len(expected.Traces))
+
+	counts := map[string]int{}
+	for id, want := range expected.Traces {
+		j := got[id]
+		require.NotNil(t, j.session, id)
+		counts[j.session.Compliance.String()]++
+		outcome := map[string]string{"ok": "compliant", "unrecognized": "unrecognized", "violated": "violation"}[want.Outcome]
+		require.Equal(t, outcome, j.session.Compliance.String(), id)
+
+		var wantEvents, gotEvents []string
+		for _, e := range want.Events {
+			dir := map[string]string{"send": "!", "receive": "?"}[e.Dir]
+			wantEvents = append(wantEvents, line(dir+e.Label, e.Verdict, e.Expected))
+		}
+		violating := ""
+		require.Len(t, j.session.Protocols, 1)
+		for _, e := range j.session.Protocols[0].Events {
+			gotEvents = append(gotEvents, line(e.Name, e.Verdict.String(), e.Expected))
+			if e.Verdict == score.EventViolation && violating == "" {
+				violating = j.facts[e.Span].SpanID.String()
+			}
+		}
+		if diff := cmp.Diff(wantEvents, gotEvents); diff != "" {
+			t.Errorf("%s: events (-want +got):\n%s", id, diff)
+		}
+		if want.ViolatingSpan == nil {
+			require.Empty(t, violating, id)
+		} else {
+			require.Equal(t, *want.ViolatingSpan, violating, id)
+		}
+	}
+	require.Equal(t, map[string]int{"compliant": 31, "unrecognized": 24, "violation": 5}, counts)
+}
+
+func line(event, verdict string, expected []string) string {
+	text := event + " " + verdict
+	for _, e := range expected {
+		text += " " + e
+	}
+	return text
+}
+
+// A public benchmark's 100 airline runs.
+func TestTauAirline(t *testing.T) {
+	var expected struct {
+		Traces map[string]struct {
+			Violated      bool
+			ViolatingSpan *string `json:"violating_span_id"`
+			Unrecognized  int     `json:"unrecognized_events"`
+		}
+	}
+	readJSON(t, shared(t, "traces", "tau-airline", "expected.json"), &expected)
+	got := judgeFile(t, shared(t, "traces", "tau-airline", "policy.yaml"), shared(t, "traces", "tau-airline", "traces.jsonl.gz"))
+	require.Len(t, got, len(expected.Traces))
+	for id, want := range expected.Traces {
+		j := got[id]
+		require.NotNil(t, j.session, id)
+		require.Equal(t, want.Violated, j.session.Compliance == score.Violation, "%s: %s", id, j.session.Compliance)
+		unrecognized, violating := 0, ""
+		for _, e := range j.session.Protocols[0].Events {
+			switch e.Verdict {
+			case score.EventUnrecognized:
+				unrecognized++
+			case score.EventViolation:
+				if violating == "" {
+					violating = j.facts[e.Span].SpanID.String()
+				}
+			}
+		}
+		require.Equal(t, want.Unrecognized, unrecognized, id)
+		if want.ViolatingSpan != nil {
+			require.Equal(t, *want.ViolatingSpan, violating, id)
+		}
+	}
+}
+
+// One scenario, recorded through many instrumentations.
+func TestInstrumentations(t *testing.T) {
+	var expected struct {
+		Files map[string]map[string]struct {
+			Observations, Optional map[string][]string
+		}
+	}
+	readJSON(t, shared(t, "traces", "sdk", "expected.json"), &expected)
+	for file, traces := range expected.Files {
+		t.Run(file, func(t *testing.T) {
+			if !slices.Contains([]string{"ai-7.0.173.jsonl", "mastra-1.71.0.jsonl"}, file) && os.Getenv("ALL") == "" {
+				t.Skip("dialect")
+			}
+			got := judgeFile(t, shared(t, "traces", "sdk", "policy.yaml"), shared(t, "traces", "sdk", file))
+			for id, want := range traces {
+				j, ok := got[id]
+				require.True(t, ok || len(want.Observations) == 0, "%s: no verdict", id)
+				states := map[string][]string{}
+				if ok {
+					for _, o := range j.session.Observations {
+						states[o.Tool] = append(states[o.Tool], string(o.Evaluation.TruthState))
+					}
+				}
+				for tool := range states {
+					slices.Sort(states[tool])
+				}
+				for tool, optional := range want.Optional {
+					if diff := cmp.Diff(states[tool], optional); diff == "" {
+						delete(states, tool)
+					}
+				}
+				if diff := cmp.Diff(want.Observations, states); diff != "" {
+					t.Errorf("%s: truth states (-want +got):\n%s", id, diff)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+)
+
+// Scorer judges sessions by one policy. It is immutable and safe for any number
+// of goroutines.
+type Scorer struct {
+	policy *policy.Policy
+}
+
+// New returns a scorer for a compiled policy.
+func New(p *policy.Policy) *Scorer { return &Scorer{policy: p} }
+
+// Policy returns what the scorer judges by.
+func (s *Scorer) Policy() *policy.Policy { return s.policy }
+
+// Trace judges the spans of one trace as one session. It answers nil if they
+// tell nothing of an agent. The order of the spans does not matter, except that
+// of two spans with the same id the first counts.
+func (s *Scorer) Trace(spans []genai.Span) *Session {
+	if len(spans) == 0 || !s.concerns(spans) {
+		return nil
+	}
+
+	// What happened: the tree of spans, the calls that they show, what was said.
+	t := newTrace(spans)
+	f := newFacts(t)
+	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
+	v.describe(t)
+
+	// What each result proves.
+	observations := make(map[*call]*Observation, len(f.calls.list))
+	for _, k := range f.calls.list {
+		if k.prior && len(k.spans) == 0 && k.shownAt < 0 || k.tool == "" {
+			continue
+		}
+		o := s.seal(t, k)
+		if o == nil {
+			v.Uncontracted = append(v.Uncontracted, Call{Span: k.at, Tool: k.tool, ID: k.id})
+			continue
+		}
+		observations[k] = o
+		v.Observations = append(v.Observations, *o)
+	}
+
+	// Whether the agent kept to its protocols.
+	for _, p := range s.policy.Protocols {
+		if !t.follows(p) {
+			continue
+		}
+		verdict := follow(f, p, observations)
+		v.Protocols = append(v.Protocols, verdict)
+		v.Compliance = max(v.Compliance, verdict.Verdict)
+		v.Complete = v.Complete && verdict.Complete
+	}
+
+	v.index(t)
+	return v
+}
+
+// concerns reports whether a trace tells anything of an agent, or of a span that
+// a protocol names.
+func (s *Scorer) concerns(spans []genai.Span) bool {
+	for i := range spans {
+		if spans[i].Kind != genai.Other {
+			return true
+		}
+	}
+	for _, p := range s.policy.Protocols {
+		for _, rule := range p.Events {
+			if rule.Event != policy.SpanEvent {
+				continue
+			}
+			for i := range spans {
+				if rule.SpanName.Match(spans[i].Name) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// follows reports whether a protocol follows the trace: an agent and a service
+// of one of its spans match.
+func (t *trace) follows(p *policy.Protocol) bool {
+	for _, i := range t.order {
+		if p.Match.Matches("", t.nodes[i].agent, t.nodes[i].service) {
+			return true
+		}
+	}
+	return false
+}
+
+// describe says what the session is about.
+func (v *Session) describe(t *trace) {
+	v.Start = t.nodes[t.order[0]].start
+	v.Service = t.nodes[v.Root].service
+	for _, i := range t.order {
+		n := &t.nodes[i]
+		v.End = max(v.End, n.end)
+		if v.Agent == "" {
+			v.Agent = n.agent
+		}
+		if v.Conversation == "" {
+			v.Conversation = n.conversation
+		}
+	}
+}
+
+// index sorts the verdicts by the spans that carry them. A redelivered span is
+// told what its first copy is.
+func (v *Session) index(t *trace) {
+	slices.SortStableFunc(v.Observations, func(a, b Observation) int {
+		return cmp.Or(
+			cmp.Compare(t.nodes[a.Span].start, t.nodes[b.Span].start),
+			compareIDs(t.spans[a.Span].SpanID, t.spans[b.Span].SpanID),
+		)
+	})
+	at := map[int]int{}
+	of := func(span int) *SpanVerdict {
+		n, ok := at[span]
+		if !ok {
+			n = len(v.Spans)
+			at[span] = n
+			v.Spans = append(v.Spans, SpanVerdict{Span: span, Observation: -1})
+		}
+		return &v.Spans[n]
+	}
+	for i := range v.Observations {
+		if o := &v.Observations[i]; o.ToolSpan {
+			of(o.Span).Observation = i
+		}
+	}
+	for p := range v.Protocols {
+		for e := range v.Protocols[p].Events {
+			s := of(v.Protocols[p].Events[e].Span)
+			s.Events = append(s.Events, EventRef{Protocol: p, Event: e})
+		}
+	}
+	for _, d := range t.duplicates {
+		if n, ok := at[d[1]]; ok {
+			copied := v.Spans[n]
+			copied.Span = d[0]
+			v.Spans = append(v.Spans, copied)
+		}
+	}
+	slices.SortFunc(v.Spans, func(a, b SpanVerdict) int { return cmp.Compare(a.Span, b.Span) })
+}

@@ -1,0 +1,290 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+)
+
+// Limits of the envelope. What an instrumentation records beyond them is not
+// the agent's fault and must not fail the observation.
+const (
+	maxNameRunes     = 256
+	maxRefRunes      = 1024
+	maxEvidenceRefs  = 64
+	maxEvidenceRunes = 2048
+)
+
+// seal holds a call against every contract that matches it: the first that
+// seals is the verdict, else the first that matched. It answers nil if none
+// matches.
+func (s *Scorer) seal(t *trace, k *call) *Observation {
+	node := &t.nodes[k.at]
+	var first *Observation
+	for _, c := range s.policy.Contracts {
+		if !c.Match.Matches(k.tool, node.agent, node.service) {
+			continue
+		}
+		o := observe(t, k, c)
+		if o.Sealed() {
+			return o
+		}
+		if first == nil {
+			first = o
+		}
+	}
+	return first
+}
+
+// observe builds the observation that one contract asks for and evaluates it.
+// It never fails: an observation that cannot be built is blocked, and says why.
+func observe(t *trace, k *call, c *policy.Contract) *Observation {
+	// Times are compared in microseconds.
+	clock := k.end.Time().Truncate(time.Microsecond)
+	in, conflict := input(k, c)
+	in.ToolName = clip(k.tool, maxNameRunes)
+	if id := k.id; utf8.RuneCountInString(id) <= maxNameRunes {
+		in.ToolCallID = id
+	}
+
+	gap := engine.ReasonCode("")
+	switch {
+	case k.failure.Kind == genai.Failed, k.failure.Kind == genai.Cancelled, k.neverRan:
+	case k.result.State == genai.NotCaptured:
+		gap = engine.ReasonResultNotCaptured
+	case k.result.State == genai.Truncated:
+		gap = engine.ReasonResultTruncated
+	}
+
+	reading, err := in.Read()
+	if err != nil {
+		reading, gap = unreadable(err, gap)
+	}
+	payload := reading.Payload
+	if payload.Parsed && c.Observation.Payload != nil {
+		payload.Value = c.Observation.Payload.Select(payload.Value)
+	}
+
+	scope := scope{t: t, k: k, result: payload}
+	contract := c.Base
+	var unbound engine.ReasonCode
+	contract.SourceRef, unbound = bind(c.SourceRef, scope, unbound)
+	contract.TargetRef, unbound = bind(c.TargetRef, scope, unbound)
+	if gap == "" {
+		gap = unbound
+	}
+	in.SourceRef = observedRef(c.Observation.SourceRef, scope, contract.SourceRef)
+	in.TargetRef = observedRef(c.Observation.TargetRef, scope, contract.TargetRef)
+	if v := c.Observation.SourceVersion; v != nil {
+		if version, ok := v.Render(scope); ok && utf8.RuneCountInString(version) <= maxNameRunes {
+			in.SourceVersion = &version
+		}
+	}
+	for _, ref := range c.Observation.EvidenceRefs {
+		if text, ok := ref.Render(scope); ok && text != "" && utf8.RuneCountInString(text) <= maxEvidenceRunes && len(in.EvidenceRefs) < maxEvidenceRefs {
+			in.EvidenceRefs = append(in.EvidenceRefs, text)
+		}
+	}
+
+	o := &Observation{
+		Span: k.at, ToolSpan: len(k.spans) > 0, Tool: k.tool, CallID: k.id, Time: k.end,
+		Contract: c, TargetRef: in.TargetRef,
+	}
+	env, err := in.Envelope(reading, clock)
+	if err != nil {
+		// Nothing that telemetry holds may stop the verdict.
+		env, gap = engine.Envelope{
+			ToolName: in.ToolName, SourceRef: in.SourceRef, TargetRef: in.TargetRef,
+			Transport: reading.Transport, ContentHash: reading.ContentHash,
+		}, engine.ReasonSchemaInvalid
+	}
+	switch {
+	case k.neverRan:
+		env.Transport = engine.Attempted
+	case k.failure.Kind == genai.Failed, k.failure.Kind == genai.Cancelled:
+		env.Transport = engine.TransportError
+	}
+	env.ProtocolConflict = env.ProtocolConflict || conflict
+	env.Gap = gap
+	env.ObservedAt = now(clock)
+	if at := c.Observation.ObservedAt; at != nil {
+		text, ok := at.Render(scope)
+		if !ok {
+			text = "" // rule 7 has nothing to read
+		}
+		env.ObservedAt = withinSkew(text, clock, c.Observation.ClockSkew)
+	}
+
+	o.Evaluation = contract.Evaluate(&env, payload, clock)
+	o.ContentHash = env.ContentHash
+	o.Uncaptured = uncaptured(o.Evaluation)
+	if o.Record, err = engine.NewRecord(&contract, &env, o.Evaluation, nil); err != nil {
+		o.Evaluation = engine.Evaluation{
+			Decision: engine.Blocked, TruthState: engine.StateUnknown, ReasonCodes: []engine.ReasonCode{engine.ReasonSchemaInvalid},
+		}
+	}
+	return o
+}
+
+// input is the adapter document that a call's result amounts to under a
+// contract, and whether something contradicts the result.
+func input(k *call, c *policy.Contract) (in *engine.Input, conflict bool) {
+	r := &k.result
+	in = &engine.Input{Kind: r.Kind, Body: r.Value, ExitCode: r.ExitCode}
+	conflict = r.Failed || k.conflict || k.failure.Kind == genai.ToolError
+
+	status := int64(0)
+	for _, span := range k.statuses {
+		if status = span; status != 0 {
+			break
+		}
+	}
+	kind, fixed := c.Observation.Kind.Input()
+	if !fixed {
+		if status != 0 && r.Kind == engine.KindJSON {
+			in.Kind, in.StatusCode = engine.KindHTTPJSON, status
+		} else if status != 0 && (status < 200 || status > 399) {
+			in.Kind, in.StatusCode = engine.KindHTTPJSON, status
+			in.Body = engine.Null()
+		}
+		return in, conflict
+	}
+	in.Kind = kind
+	text := r.Value.Kind() == engine.StringKind
+	switch kind {
+	case engine.KindText:
+		if !text {
+			if raw, err := r.Value.AppendCanonical(nil); err == nil {
+				in.Body = engine.String(string(raw))
+			}
+		}
+	case engine.KindHTTPJSON:
+		if in.StatusCode = status; status == 0 {
+			in.StatusCode, in.Body = httpDocument(r.Value)
+		}
+	case engine.KindMCP:
+		if key := "text"; text {
+			in.Body = engine.Object(engine.Member{Key: key, Value: r.Value})
+		} else {
+			in.Body = engine.Object(engine.Member{Key: "structuredContent", Value: r.Value})
+		}
+	case engine.KindStdio:
+		if r.Kind != engine.KindStdio {
+			in.Body = engine.Object(engine.Member{Key: "stdout", Value: r.Value})
+		}
+	}
+	return in, conflict
+}
+
+// httpDocument reads a result that is a response with its own status. A tool
+// that returned one and did not fail was answered, so a status that is not
+// there counts as 200.
+func httpDocument(v engine.Value) (int64, engine.Value) {
+	for _, key := range [...]string{"status_code", "statusCode", "status"} {
+		field, ok := v.Get(key)
+		if !ok {
+			continue
+		}
+		if status, ok := field.Int64(); ok {
+			for _, key := range [...]string{"body", "data"} {
+				if body, ok := v.Get(key); ok {
+					return status, body
+				}
+			}
+			return status, v
+		}
+	}
+	return 200, v
+}
+
+// unreadable turns a reader's error into what the rules make of it: a payload
+// that did not parse, or a result that no rule can judge.
+func unreadable(err error, gap engine.ReasonCode) (engine.Reading, engine.ReasonCode) {
+	r := engine.Reading{Transport: engine.Transported}
+	var coded *engine.Error
+	if gap == "" && !(errors.As(err, &coded) && coded.Code == engine.CodeParseFailed) {
+		gap = engine.ReasonSchemaInvalid
+	}
+	return r, gap
+}
+
+// bind renders a ref of the contract itself. A ref that cannot be rendered
+// leaves the claim without a subject.
+func bind(ref *policy.Template, s scope, unbound engine.ReasonCode) (string, engine.ReasonCode) {
+	text, ok := ref.Render(s)
+	if ok && text != "" && utf8.RuneCountInString(text) <= maxRefRunes {
+		return text, unbound
+	}
+	if unbound == "" || unbound == engine.ReasonSchemaInvalid {
+		unbound = engine.ReasonSchemaInvalid
+		if ref.Roots().Has(policy.RootArguments) && !s.k.argumentsKnown {
+			unbound = engine.ReasonArgumentsNotCaptured
+		}
+	}
+	return clip(ref.String(), maxRefRunes), unbound
+}
+
+// observedRef renders where the result says that it came from. Without such a
+// ref the contract's own is taken; one that finds nothing matches nothing.
+func observedRef(ref *policy.Template, s scope, contract string) string {
+	if ref == nil {
+		return contract
+	}
+	text, ok := ref.Render(s)
+	if ok && text != "" && utf8.RuneCountInString(text) <= maxRefRunes {
+		return text
+	}
+	unresolved := "unresolved:" + ref.String()
+	if unresolved == contract {
+		unresolved += "#"
+	}
+	return clip(unresolved, maxRefRunes)
+}
+
+// withinSkew takes a time that is ahead of the clock by no more than the skew as
+// now.
+func withinSkew(observedAt string, clock time.Time, skew time.Duration) string {
+	if skew <= 0 {
+		return observedAt
+	}
+	at, ok := engine.ParseTimestamp(observedAt)
+	if !ok || !at.After(clock) || at.Sub(clock) > skew {
+		return observedAt
+	}
+	return now(clock)
+}
+
+// now spells the reference clock as an observation time.
+func now(clock time.Time) string { return clock.Format("2006-01-02T15:04:05.000000Z07:00") }
+
+func uncaptured(ev engine.Evaluation) bool {
+	if ev.Decision == engine.Sealed || len(ev.ReasonCodes) == 0 {
+		return false
+	}
+	switch ev.ReasonCodes[0] {
+	case engine.ReasonResultNotCaptured, engine.ReasonResultTruncated, engine.ReasonArgumentsNotCaptured:
+		return true
+	}
+	return false
+}
+
+// clip cuts s to a number of code points.
+func clip(s string, runes int) string {
+	if len(s) <= runes {
+		return s
+	}
+	for i := range s {
+		if runes == 0 {
+			return s[:i]
+		}
+		runes--
+	}
+	return s
+}
