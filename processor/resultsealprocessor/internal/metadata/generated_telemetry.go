@@ -129,80 +129,80 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ProcessorResultsealBytesActive, err = builder.meter.Int64ObservableGauge(
 		"otelcol_processor_resultseal_bytes_active",
-		metric.WithDescription("Estimated size of the spans held, as OTLP protobuf. The memory they take is about three times that. [Alpha]"),
+		metric.WithDescription("Estimated size of the spans held, as OTLP protobuf. The memory they take is about three times that [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealDuplicateSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_duplicate_spans",
-		metric.WithDescription("Spans that carried the trace id and span id of another span of the same finished trace. They are passed on. [Alpha]"),
+		metric.WithDescription("Spans that carried the trace id and span id of another span of the same finished trace. They are passed on [Alpha]"),
 		metric.WithUnit("{spans}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealLateSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_late_spans",
-		metric.WithDescription("Spans that came after their trace was finished. They are passed on and judged on their own. [Alpha]"),
+		metric.WithDescription("Spans that came after their trace was finished. They are passed on and judged on their own [Alpha]"),
 		metric.WithUnit("{spans}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealObservations, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_observations",
-		metric.WithDescription("Tool results that a contract was applied to. A contract that has met nothing yet is there with the value 0. [Alpha]"),
+		metric.WithDescription("Tool results that a contract was applied to. A contract that has met nothing yet is there with the value 0 [Alpha]"),
 		metric.WithUnit("{observations}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealProtocolVerdicts, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_protocol_verdicts",
-		metric.WithDescription("Verdicts of protocols over finished sessions. A protocol that has followed nothing yet is there with the value 0. [Alpha]"),
+		metric.WithDescription("Verdicts of protocols over finished sessions. A protocol that has followed nothing yet is there with the value 0 [Alpha]"),
 		metric.WithUnit("{verdicts}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealReasons, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_reasons",
-		metric.WithDescription("Reason codes of blocked observations. One observation may have several. [Alpha]"),
+		metric.WithDescription("Reason codes of blocked observations. One observation may have several [Alpha]"),
 		metric.WithUnit("{reasons}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealRefusedSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_refused_spans",
-		metric.WithDescription("Spans that the next component of the pipeline refused. They were accepted from the sender before, so the sender cannot be told, and they are lost. [Alpha]"),
+		metric.WithDescription("Spans that the next component of the pipeline refused. They were accepted from the sender before, so the sender cannot be told, and they are lost [Alpha]"),
 		metric.WithUnit("{spans}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealScoreDuration, err = builder.meter.Float64Histogram(
 		"otelcol_processor_resultseal_score_duration",
-		metric.WithDescription("Time taken to decode, score and annotate one finished trace. [Alpha]"),
+		metric.WithDescription("Time taken to decode, score and annotate one finished trace [Alpha]"),
 		metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries([]float64{1e-05, 3.16e-05, 0.0001, 0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1}...),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealSessions, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_sessions",
-		metric.WithDescription("Finished sessions. [Alpha]"),
+		metric.WithDescription("Finished sessions [Alpha]"),
 		metric.WithUnit("{sessions}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealSessionsActive, err = builder.meter.Int64ObservableGauge(
 		"otelcol_processor_resultseal_sessions_active",
-		metric.WithDescription("Sessions whose monitors are held. [Alpha]"),
+		metric.WithDescription("Sessions whose monitors are held [Alpha]"),
 		metric.WithUnit("{sessions}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealTracesActive, err = builder.meter.Int64ObservableGauge(
 		"otelcol_processor_resultseal_traces_active",
-		metric.WithDescription("Traces held until they are finished. [Alpha]"),
+		metric.WithDescription("Traces held until they are finished [Alpha]"),
 		metric.WithUnit("{traces}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealUncontractedCalls, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_uncontracted_calls",
-		metric.WithDescription("Tool calls that no contract matched. [Alpha]"),
+		metric.WithDescription("Tool calls that no contract matched [Alpha]"),
 		metric.WithUnit("{calls}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealUnscoredTraces, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_unscored_traces",
-		metric.WithDescription("Traces that were passed on without a verdict because scoring them failed. [Alpha]"),
+		metric.WithDescription("Traces that were passed on without a verdict because scoring them failed [Alpha]"),
 		metric.WithUnit("{traces}"),
 	)
 	errs = errors.Join(errs, err)

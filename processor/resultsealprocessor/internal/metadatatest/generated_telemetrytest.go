@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) processor.Settings {
 func AssertEqualProcessorResultsealBytesActive(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_bytes_active",
-		Description: "Estimated size of the spans held, as OTLP protobuf. The memory they take is about three times that. [Alpha]",
+		Description: "Estimated size of the spans held, as OTLP protobuf. The memory they take is about three times that [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
@@ -38,7 +38,7 @@ func AssertEqualProcessorResultsealBytesActive(t *testing.T, tt *componenttest.T
 func AssertEqualProcessorResultsealDuplicateSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_duplicate_spans",
-		Description: "Spans that carried the trace id and span id of another span of the same finished trace. They are passed on. [Alpha]",
+		Description: "Spans that carried the trace id and span id of another span of the same finished trace. They are passed on [Alpha]",
 		Unit:        "{spans}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -54,7 +54,7 @@ func AssertEqualProcessorResultsealDuplicateSpans(t *testing.T, tt *componenttes
 func AssertEqualProcessorResultsealLateSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_late_spans",
-		Description: "Spans that came after their trace was finished. They are passed on and judged on their own. [Alpha]",
+		Description: "Spans that came after their trace was finished. They are passed on and judged on their own [Alpha]",
 		Unit:        "{spans}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -70,7 +70,7 @@ func AssertEqualProcessorResultsealLateSpans(t *testing.T, tt *componenttest.Tel
 func AssertEqualProcessorResultsealObservations(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_observations",
-		Description: "Tool results that a contract was applied to. A contract that has met nothing yet is there with the value 0. [Alpha]",
+		Description: "Tool results that a contract was applied to. A contract that has met nothing yet is there with the value 0 [Alpha]",
 		Unit:        "{observations}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -86,7 +86,7 @@ func AssertEqualProcessorResultsealObservations(t *testing.T, tt *componenttest.
 func AssertEqualProcessorResultsealProtocolVerdicts(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_protocol_verdicts",
-		Description: "Verdicts of protocols over finished sessions. A protocol that has followed nothing yet is there with the value 0. [Alpha]",
+		Description: "Verdicts of protocols over finished sessions. A protocol that has followed nothing yet is there with the value 0 [Alpha]",
 		Unit:        "{verdicts}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -102,7 +102,7 @@ func AssertEqualProcessorResultsealProtocolVerdicts(t *testing.T, tt *componentt
 func AssertEqualProcessorResultsealReasons(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_reasons",
-		Description: "Reason codes of blocked observations. One observation may have several. [Alpha]",
+		Description: "Reason codes of blocked observations. One observation may have several [Alpha]",
 		Unit:        "{reasons}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -118,7 +118,7 @@ func AssertEqualProcessorResultsealReasons(t *testing.T, tt *componenttest.Telem
 func AssertEqualProcessorResultsealRefusedSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_refused_spans",
-		Description: "Spans that the next component of the pipeline refused. They were accepted from the sender before, so the sender cannot be told, and they are lost. [Alpha]",
+		Description: "Spans that the next component of the pipeline refused. They were accepted from the sender before, so the sender cannot be told, and they are lost [Alpha]",
 		Unit:        "{spans}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -134,7 +134,7 @@ func AssertEqualProcessorResultsealRefusedSpans(t *testing.T, tt *componenttest.
 func AssertEqualProcessorResultsealScoreDuration(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.HistogramDataPoint[float64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_score_duration",
-		Description: "Time taken to decode, score and annotate one finished trace. [Alpha]",
+		Description: "Time taken to decode, score and annotate one finished trace [Alpha]",
 		Unit:        "s",
 		Data: metricdata.Histogram[float64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -149,7 +149,7 @@ func AssertEqualProcessorResultsealScoreDuration(t *testing.T, tt *componenttest
 func AssertEqualProcessorResultsealSessions(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_sessions",
-		Description: "Finished sessions. [Alpha]",
+		Description: "Finished sessions [Alpha]",
 		Unit:        "{sessions}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -165,7 +165,7 @@ func AssertEqualProcessorResultsealSessions(t *testing.T, tt *componenttest.Tele
 func AssertEqualProcessorResultsealSessionsActive(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_sessions_active",
-		Description: "Sessions whose monitors are held. [Alpha]",
+		Description: "Sessions whose monitors are held [Alpha]",
 		Unit:        "{sessions}",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
@@ -179,7 +179,7 @@ func AssertEqualProcessorResultsealSessionsActive(t *testing.T, tt *componenttes
 func AssertEqualProcessorResultsealTracesActive(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_traces_active",
-		Description: "Traces held until they are finished. [Alpha]",
+		Description: "Traces held until they are finished [Alpha]",
 		Unit:        "{traces}",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
@@ -193,7 +193,7 @@ func AssertEqualProcessorResultsealTracesActive(t *testing.T, tt *componenttest.
 func AssertEqualProcessorResultsealUncontractedCalls(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_uncontracted_calls",
-		Description: "Tool calls that no contract matched. [Alpha]",
+		Description: "Tool calls that no contract matched [Alpha]",
 		Unit:        "{calls}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -209,7 +209,7 @@ func AssertEqualProcessorResultsealUncontractedCalls(t *testing.T, tt *component
 func AssertEqualProcessorResultsealUnscoredTraces(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_unscored_traces",
-		Description: "Traces that were passed on without a verdict because scoring them failed. [Alpha]",
+		Description: "Traces that were passed on without a verdict because scoring them failed [Alpha]",
 		Unit:        "{traces}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
