@@ -58,7 +58,7 @@ type names struct {
 	protocolVerdict, protocolName, protocolEvent, protocolExpected, protocolReason string
 	protocolPrefix                                                                 string
 
-	compliance, protocols, score, observations, sealed, blocked, uncaptured, uncontracted, violations, finalizedBy string
+	compliance, protocols, score, observations, sealed, blocked, uncaptured, uncontracted, violations, finalizedBy, late string
 }
 
 // New returns a writer.
@@ -80,7 +80,21 @@ func New(o Options) *Writer {
 		observations: p + "session.observations", sealed: p + "session.sealed", blocked: p + "session.blocked",
 		uncaptured: p + "session.uncaptured", uncontracted: p + "session.uncontracted",
 		violations: p + "session.violations", finalizedBy: p + "session.finalized_by",
+		late: p + "late",
 	}}
+}
+
+// Late writes what late spans prove by themselves, and marks them: their
+// session was judged without them.
+func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
+	for i := range v.Spans {
+		if s := &v.Spans[i]; s.Observation >= 0 {
+			w.observation(spans[s.Span], &v.Observations[s.Observation])
+		}
+	}
+	for _, span := range spans {
+		span.Attributes().PutBool(w.names.late, true)
+	}
 }
 
 // Session writes a session's verdict. spans are the spans that were judged, in

@@ -295,6 +295,9 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 		if s.Agent == "" {
 			s.Agent = d.first(r.agentName)
 		}
+		if r.ContentSwitch != "" {
+			s.ContentSwitch = r.ContentSwitch // the most special dialect's
+		}
 		switch s.Kind {
 		case Tool:
 			d.call(s, r, span)

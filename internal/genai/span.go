@@ -55,6 +55,10 @@ type Span struct {
 	Output  Messages // what it answered
 	Failure Failure
 
+	// ContentSwitch says how the span's instrumentation is told to record
+	// content, see [Dialect].
+	ContentSwitch string
+
 	// Dropped is set when the SDK reported that it dropped attributes or events,
 	// so that what is absent here may have been there.
 	Dropped bool

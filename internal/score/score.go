@@ -38,19 +38,7 @@ func (s *Scorer) Trace(spans []genai.Span) *Session {
 	v.describe(t)
 
 	// What each result proves.
-	observations := make(map[*call]*Observation, len(f.calls.list))
-	for _, k := range f.calls.list {
-		if k.prior && len(k.spans) == 0 && k.shownAt < 0 || k.tool == "" {
-			continue
-		}
-		o := s.seal(t, k)
-		if o == nil {
-			v.Uncontracted = append(v.Uncontracted, Call{Span: k.at, Tool: k.tool, ID: k.id})
-			continue
-		}
-		observations[k] = o
-		v.Observations = append(v.Observations, *o)
-	}
+	observations := s.observe(t, f.calls.list, v)
 
 	// Whether the agent kept to its protocols.
 	for _, p := range s.policy.Protocols {
@@ -65,6 +53,41 @@ func (s *Scorer) Trace(spans []genai.Span) *Session {
 
 	v.index(t)
 	return v
+}
+
+// Late seals the tool calls of spans that came after their trace was judged. A
+// result needs nothing but its own call; a protocol would need the session, so
+// no protocol follows them.
+func (s *Scorer) Late(spans []genai.Span) *Session {
+	if len(spans) == 0 || !s.concerns(spans) {
+		return nil
+	}
+	t := newTrace(spans)
+	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
+	v.describe(t)
+	c := newCalls(t)
+	c.settle()
+	s.observe(t, c.list, v)
+	v.index(t)
+	return v
+}
+
+// observe seals calls.
+func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observation {
+	observations := make(map[*call]*Observation, len(calls))
+	for _, k := range calls {
+		if k.prior && len(k.spans) == 0 && k.shownAt < 0 || k.tool == "" {
+			continue
+		}
+		o := s.seal(t, k)
+		if o == nil {
+			v.Uncontracted = append(v.Uncontracted, Call{Span: k.at, Tool: k.tool, ID: k.id})
+			continue
+		}
+		observations[k] = o
+		v.Observations = append(v.Observations, *o)
+	}
+	return observations
 }
 
 // concerns reports whether a trace tells anything of an agent, or of a span that

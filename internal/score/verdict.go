@@ -135,6 +135,9 @@ type Observation struct {
 	// Uncaptured is set if the observation is blocked only because the
 	// telemetry holds no usable content.
 	Uncaptured bool
+	// ContentSwitch says how the call's instrumentation is told to record
+	// content; "" if its dialect is unknown.
+	ContentSwitch string
 }
 
 // Sealed reports whether the result may back a claim.

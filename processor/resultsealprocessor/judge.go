@@ -13,7 +13,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
 // judgeFunc decodes and scores the spans of a finished trace, which are in
@@ -24,8 +27,87 @@ type judgeFunc func(td ptrace.Traces, fin finish)
 
 // newJudge makes the judge of a policy. It is the one place where the
 // processor meets the packages that score and annotate.
-func newJudge(component.TelemetrySettings, *Config, *policy.Policy, *recorder) judgeFunc {
-	return func(ptrace.Traces, finish) {}
+func newJudge(set component.TelemetrySettings, cfg *Config, p *policy.Policy, rec *recorder) judgeFunc {
+	j := &judge{
+		decoder: genai.NewDecoder(genai.Options{}),
+		scorer:  score.New(p),
+		writer: annotate.New(annotate.Options{
+			Prefix:           cfg.Prefix,
+			ContentHash:      cfg.Annotations.ContentHash,
+			HashKey:          string(cfg.Annotations.HashKey),
+			Record:           cfg.Annotations.Record,
+			EvaluationEvents: cfg.Annotations.EvaluationEvents,
+		}),
+		rec:    rec,
+		logger: set.Logger,
+		warned: map[string]bool{},
+	}
+	return j.judge
+}
+
+// judge scores traces by one policy.
+type judge struct {
+	decoder *genai.Decoder
+	scorer  *score.Scorer
+	writer  *annotate.Writer
+	rec     *recorder
+	logger  *zap.Logger
+	warned  map[string]bool // tools that were met without content
+}
+
+func (j *judge) judge(td ptrace.Traces, fin finish) {
+	facts, spans := j.decoder.Traces(td)
+	if fin.Late {
+		if v := j.scorer.Late(facts); v != nil {
+			j.writer.Late(spans, v)
+			j.count(v)
+		}
+		return
+	}
+	v := j.scorer.Trace(facts)
+	if v == nil {
+		return
+	}
+	j.writer.Session(spans, v, fin.By.String())
+	j.count(v)
+	j.rec.Session(v.Compliance.String(), fin.By)
+	for i := range v.Protocols {
+		j.rec.ProtocolVerdict(v.Protocols[i].Protocol.Name, v.Protocols[i].Verdict.String())
+	}
+}
+
+// count notes what a verdict says of single calls.
+func (j *judge) count(v *score.Session) {
+	for i := range v.Observations {
+		o := &v.Observations[i]
+		reasons := make([]string, len(o.Evaluation.ReasonCodes))
+		for k, r := range o.Evaluation.ReasonCodes {
+			reasons[k] = string(r)
+		}
+		j.rec.Observation(o.Tool, o.Contract.Name, string(o.Evaluation.Decision), string(o.Evaluation.TruthState), reasons)
+		if o.Uncaptured {
+			j.warn(o)
+		}
+	}
+	j.rec.Uncontracted(len(v.Uncontracted))
+}
+
+// maxWarned bounds how many tools are remembered as warned about; names come
+// from telemetry.
+const maxWarned = 1000
+
+// warn says once for a tool that its content was not recorded, and how it can
+// be.
+func (j *judge) warn(o *score.Observation) {
+	if j.warned[o.Tool] || len(j.warned) >= maxWarned {
+		return
+	}
+	j.warned[o.Tool] = true
+	j.logger.Warn("a tool call came without usable content, so nothing can be said of its result",
+		zap.String("tool", o.Tool),
+		zap.String("contract", o.Contract.Name),
+		zap.String("reason", string(o.Evaluation.ReasonCodes[0])),
+		zap.String("switch", o.ContentSwitch))
 }
 
 // guard makes of a judge one that does not panic: a trace whose scoring fails
