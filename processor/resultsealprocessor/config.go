@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -175,21 +176,13 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	case !isMap:
 		return errors.New("policy must be a map of contracts and protocols, or ${file:path} of a file that holds one")
 	}
-	if !isMap && c.policyText != "" {
-		// The field is a map, which text cannot be decoded into.
-		settings := conf.ToStringMap()
-		delete(settings, "policy")
-		conf = confmap.NewFromStringMap(settings)
-	}
-	if err := conf.Unmarshal(c); err != nil {
-		return err
-	}
-	if isMap {
-		// As Get gives it: with the values of nested ${…} instead of the
-		// collector's own type for them.
+	// The field is a map: as Get gives it, with the values of nested ${…}
+	// instead of the collector's own type for them, and nil where there is
+	// only text. conf is ours alone, made for this call.
+	if conf.Delete("policy") {
 		c.Policy = inPlace
 	}
-	return nil
+	return conf.Unmarshal(c)
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*[._]$`)
@@ -247,6 +240,8 @@ func (c *Config) loadPolicy() (*policy.Policy, error) {
 	switch {
 	case inPlace && c.PolicyFile != "":
 		return nil, errors.New("policy and policy_file exclude each other: remove one")
+	case c.policyText != "" && !strings.ContainsAny(c.policyText, ":\n"):
+		return nil, errors.New("policy is neither a map nor the text of one; to read a file use policy_file, or ${file:path}")
 	case c.policyText != "":
 		// The collector does not tell which file it was.
 		return describe(policy.Load("policy", []byte(c.policyText)))

@@ -85,7 +85,7 @@ func TestTracesArePassedOnWhenDue(t *testing.T) {
 		time.Sleep(2*time.Second - 1)
 		synctest.Wait()
 		require.Zero(t, sink.SpanCount())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.Equal(t, 2, sink.SpanCount())
 		require.Equal(t, finish{By: byRoot}, <-fins)
@@ -359,4 +359,5 @@ func TestHeldSpansSurviveRecycling(t *testing.T) {
 type consumerFunc func(context.Context, ptrace.Traces) error
 
 func (f consumerFunc) ConsumeTraces(ctx context.Context, td ptrace.Traces) error { return f(ctx, td) }
-func (f consumerFunc) Capabilities() consumer.Capabilities                       { return consumer.Capabilities{} }
+
+func (f consumerFunc) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }

@@ -1,0 +1,244 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/envprovider"
+	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
+	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
+)
+
+// resolve goes the way that a collector's configuration goes: through the
+// resolver with its providers, then into the component's config. The settings
+// are what stands under `resultseal:`.
+func resolve(t *testing.T, settings string) (*Config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "collector.yaml")
+	text := "processors:\n  resultseal:\n    " + strings.ReplaceAll(settings, "\n", "\n    ") + "\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return resolveFile(t, file)
+}
+
+func resolveFile(t *testing.T, file string) (*Config, error) {
+	t.Helper()
+	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
+		URIs: []string{"file:" + file},
+		ProviderFactories: []confmap.ProviderFactory{
+			fileprovider.NewFactory(), envprovider.NewFactory(), yamlprovider.NewFactory(),
+		},
+		DefaultScheme: "env",
+	})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, resolver.Shutdown(context.Background())) }()
+	conf, err := resolver.Resolve(context.Background())
+	require.NoError(t, err)
+	processors, err := conf.Sub("processors")
+	require.NoError(t, err)
+	sub, err := processors.Sub("resultseal")
+	require.NoError(t, err)
+	cfg := createDefaultConfig().(*Config)
+	if err := sub.Unmarshal(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, nil
+}
+
+func TestDefaultConfig(t *testing.T) {
+	cfg := NewFactory().CreateDefaultConfig().(*Config)
+	require.NoError(t, componenttest.CheckConfigStruct(cfg))
+	require.EqualError(t, cfg.Validate(),
+		"a policy is required: set policy, for example to ${file:policy.yaml}, or policy_file")
+}
+
+func TestConfigIsRead(t *testing.T) {
+	t.Setenv("RESULTSEAL_TEST_KEY", "not a real key")
+	cfg, err := resolve(t, `
+policy_file: testdata/config/policy.yaml
+root_delay: 1s
+idle_timeout: 20s
+max_age: 10m
+max_traces: 7
+max_bytes: 1048576
+decided_cache: 9
+prefix: proved.
+annotations:
+  record: true
+  content_hash: true
+  hash_key: ${env:RESULTSEAL_TEST_KEY}
+  evaluation_events: true
+telemetry:
+  max_tools: 5
+content: keep`)
+	require.NoError(t, err)
+	require.NoError(t, confmap.Validate(cfg))
+	require.Equal(t, &Config{
+		PolicyFile:   "testdata/config/policy.yaml",
+		RootDelay:    time.Second,
+		IdleTimeout:  20 * time.Second,
+		MaxAge:       10 * time.Minute,
+		MaxTraces:    7,
+		MaxBytes:     1 << 20,
+		DecidedCache: 9,
+		Prefix:       "proved.",
+		Annotations: AnnotationsConfig{
+			Record: true, ContentHash: true, HashKey: "not a real key", EvaluationEvents: true,
+		},
+		Telemetry: TelemetryConfig{MaxTools: 5},
+		Content:   ContentKeep,
+	}, cfg)
+	require.NotContains(t, string(mustMarshal(t, cfg)), "not a real key")
+}
+
+func mustMarshal(t *testing.T, cfg *Config) []byte {
+	t.Helper()
+	conf := confmap.New()
+	require.NoError(t, conf.Marshal(cfg))
+	var text strings.Builder
+	for _, key := range conf.AllKeys() {
+		text.WriteString(key + ": ")
+		if value, ok := conf.Get(key).(string); ok {
+			text.WriteString(value)
+		}
+		text.WriteString("\n")
+	}
+	return []byte(text.String())
+}
+
+// A policy is found wherever it may stand, and means the same.
+func TestPolicySources(t *testing.T) {
+	text, err := os.ReadFile("testdata/config/policy.yaml")
+	require.NoError(t, err)
+	indented := strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  ")
+	t.Setenv("RESULTSEAL_TEST_POLICY", string(text))
+	t.Setenv("RESULTSEAL_TEST_TOOL", "search_customer")
+	for name, tc := range map[string]struct {
+		settings string
+		hasText  bool
+	}{
+		"in place":             {settings: "policy:\n  " + indented},
+		"from a file":          {settings: "policy: ${file:testdata/config/policy.yaml}", hasText: true},
+		"from the environment": {settings: "policy: ${env:RESULTSEAL_TEST_POLICY}", hasText: true},
+		"as text":              {settings: "policy: |\n  " + indented, hasText: true},
+		"policy_file":          {settings: "policy_file: testdata/config/policy.yaml"},
+		"with a variable in place": {
+			settings: "policy:\n  " + strings.ReplaceAll(indented, "[search_customer]", `["${env:RESULTSEAL_TEST_TOOL}"]`),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := resolve(t, tc.settings)
+			require.NoError(t, err)
+			require.NoError(t, confmap.Validate(cfg))
+			require.Equal(t, tc.hasText, cfg.policyText != "")
+			p, err := cfg.loadPolicy()
+			require.NoError(t, err)
+			require.Len(t, p.Contracts, 1)
+			require.Equal(t, "customer", p.Contracts[0].Name)
+			require.Len(t, p.Protocols, 1)
+			require.True(t, p.Contracts[0].Match.Matches("search_customer", "any", "any"))
+			require.False(t, p.Contracts[0].Match.Matches("get_order", "any", "any"))
+
+			_, err = newTracesProcessor(processortest.NewNopSettings(metadata.Type), cfg, consumertest.NewNop())
+			require.NoError(t, err)
+		})
+	}
+}
+
+// A bad policy stops the start, and says where it is bad: with the lines of
+// the file where the collector has them.
+func TestBadPolicyIsShown(t *testing.T) {
+	const claim = `5:17: contracts[0].claim_type: `
+	const caret = "\n      claim_type: fuond\n                  ^"
+	for name, tc := range map[string]struct {
+		settings string
+		want     []string
+	}{
+		"from a file": {"policy: ${file:testdata/config/bad_policy.yaml}", []string{
+			"the policy is not valid:\npolicy:" + claim, "fuond", "policy:12:",
+		}},
+		"policy_file": {"policy_file: testdata/config/bad_policy.yaml", []string{
+			"testdata/config/bad_policy.yaml:" + claim, "testdata/config/bad_policy.yaml:12:",
+		}},
+		"in place": {"policy:\n  contracts:\n    - {name: customer, claim_type: fuond}", []string{
+			"contracts[0].claim_type: ", "fuond",
+		}},
+		"not YAML, from a file": {"policy: ${file:testdata/config/broken_policy.yaml}", []string{"policy:2:"}},
+		"not YAML, policy_file": {"policy_file: testdata/config/broken_policy.yaml", []string{"broken_policy.yaml:2:"}},
+		"no such file":          {"policy_file: testdata/config/missing.yaml", []string{"policy_file cannot be read", "missing.yaml"}},
+		"a path as policy":      {"policy: testdata/config/policy.yaml", []string{"policy_file"}},
+		"both":                  {"policy_file: a.yaml\npolicy: ${file:testdata/config/policy.yaml}", []string{"policy and policy_file exclude each other"}},
+		"neither":               {"root_delay: 1s", []string{"a policy is required"}},
+		"nothing":               {"policy:", []string{"a policy is required"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := resolve(t, tc.settings)
+			require.NoError(t, err)
+			err = confmap.Validate(cfg)
+			require.Error(t, err)
+			for _, want := range tc.want {
+				require.Contains(t, err.Error(), want)
+			}
+			if strings.Contains(tc.settings, "bad_policy") {
+				require.Contains(t, err.Error(), caret)
+			}
+			_, err = newTracesProcessor(processortest.NewNopSettings(metadata.Type), cfg, consumertest.NewNop())
+			require.Error(t, err)
+		})
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	for name, tc := range map[string]struct{ settings, want string }{
+		"root_delay":    {"root_delay: -1s", "root_delay must not be negative, got -1s"},
+		"idle_timeout":  {"idle_timeout: 0s", "idle_timeout must be more than 0, got 0s"},
+		"max_age":       {"max_age: 0s", "max_age must be more than 0, got 0s"},
+		"max_traces":    {"max_traces: 0", "max_traces must be 1 or more, got 0"},
+		"max_bytes":     {"max_bytes: -5", "max_bytes must be 1 or more, got -5"},
+		"decided_cache": {"decided_cache: -1", "decided_cache must not be negative, got -1"},
+		"prefix":        {`prefix: ""`, `prefix must be letters`},
+		"prefix end":    {`prefix: resultseal`, `end with '.' or '_', got "resultseal"`},
+		"max_tools":     {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
+		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},
+		"content hash":  {"content: hash", "content: hash is not supported yet"},
+		"content drop":  {"content: drop", "content: drop is not supported yet"},
+		"content":       {"content: burn", `content must be keep, got "burn"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := resolve(t, "policy_file: testdata/config/policy.yaml\n"+tc.settings)
+			require.NoError(t, err)
+			require.ErrorContains(t, confmap.Validate(cfg), tc.want)
+		})
+	}
+	t.Run("all at once", func(t *testing.T) {
+		cfg, err := resolve(t, "max_traces: 0\nmax_age: 0s")
+		require.NoError(t, err)
+		err = confmap.Validate(cfg)
+		require.ErrorContains(t, err, "max_traces")
+		require.ErrorContains(t, err, "max_age")
+		require.ErrorContains(t, err, "a policy is required")
+	})
+	t.Run("unknown key", func(t *testing.T) {
+		_, err := resolve(t, "policy: ${file:testdata/config/policy.yaml}\nroot_dealy: 1s")
+		require.ErrorContains(t, err, "root_dealy")
+		_, err = resolve(t, "policy: ${file:testdata/config/broken_policy.yaml}\nroot_dealy: 1s")
+		require.ErrorContains(t, err, "root_dealy")
+	})
+	t.Run("a list as policy", func(t *testing.T) {
+		_, err := resolve(t, "policy: [a]")
+		require.ErrorContains(t, err, "policy must be a map of contracts and protocols")
+	})
+}
