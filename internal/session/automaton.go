@@ -40,9 +40,9 @@ type symbol struct {
 
 // A clause is what an event must satisfy, and what is kept of it.
 type clause struct {
-	guards   []guard
-	bindings []binding
-	text     string
+	guards                 []guard
+	bindings               []binding
+	guardText, bindingText string // as the language writes them
 }
 
 // A guard compares a field with a register or a literal.
@@ -68,8 +68,9 @@ type Symbol int32
 const (
 	// NoSymbol stands for every event that no edge of the automaton waits for.
 	NoSymbol Symbol = -1
-	// sentinelSymbol is UnrecognizedLabel where no edge waits for it.
-	sentinelSymbol Symbol = -2
+	// The sentinel UnrecognizedLabel where no edge waits for it.
+	sentSentinel     Symbol = -2
+	receivedSentinel Symbol = -3
 )
 
 // Symbol returns the symbol of an event, NoSymbol if no edge waits for it. The
@@ -79,7 +80,7 @@ func (a *Automaton) Symbol(d Direction, label string) Symbol {
 		return s
 	}
 	if label == UnrecognizedLabel {
-		return sentinelSymbol
+		return sentSentinel - Symbol(d&1)
 	}
 	return NoSymbol
 }

@@ -16,8 +16,8 @@ import (
 // forms of a protocol end here.
 type builder struct {
 	states  []rawState
-	clauses []rawClause
-	known   map[string]int32 // clauses by their text
+	clauses [][]item         // in normal form
+	known   map[string]int32 // their indices by their text
 }
 
 // A rawState is a state before it has its number.
@@ -39,13 +39,6 @@ type rawEdge struct {
 	to        int32
 }
 
-// A rawClause is a clause in normal form: guards before bindings, which changes
-// nothing, because guards never see the bindings of their own event.
-type rawClause struct {
-	items []item
-	text  string
-}
-
 const noClause = -1
 
 // state adds a state without edges.
@@ -59,19 +52,20 @@ func (b *builder) clause(items []item) int32 {
 	if len(items) == 0 {
 		return noClause
 	}
+	// Guards before bindings: that changes nothing, because guards never see the
+	// bindings of their own event.
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(a.rank(), b.rank()) })
-	var text strings.Builder
-	printItems(&text, items)
-	if i, ok := b.known[text.String()]; ok {
+	text := itemsText(items)
+	if i, ok := b.known[text]; ok {
 		return i
 	}
 	if b.known == nil {
 		b.known = map[string]int32{}
 	}
 	i := int32(len(b.clauses))
-	b.known[text.String()] = i
-	b.clauses = append(b.clauses, rawClause{items, text.String()})
+	b.known[text] = i
+	b.clauses = append(b.clauses, items)
 	return i
 }
 
@@ -178,20 +172,20 @@ func (a *Automaton) internSymbols(b *builder, reached []int32) {
 // and numbers their registers in the order of their names.
 func (a *Automaton) internClauses(b *builder) {
 	number := make([]int32, len(b.clauses)) // 1 + the automaton's number
-	var used []*rawClause
+	var used [][]item
 	for i := range a.edges {
 		e := &a.edges[i]
 		if e.clause == noClause {
 			continue
 		}
 		if number[e.clause] == 0 {
-			used = append(used, &b.clauses[e.clause])
+			used = append(used, b.clauses[e.clause])
 			number[e.clause] = int32(len(used))
 		}
 		e.clause = number[e.clause] - 1
 	}
-	for _, raw := range used {
-		for _, it := range raw.items {
+	for _, items := range used {
+		for _, it := range items {
 			if it.name != "" {
 				a.registers = append(a.registers, it.name)
 			}
@@ -199,9 +193,9 @@ func (a *Automaton) internClauses(b *builder) {
 	}
 	slices.Sort(a.registers)
 	a.registers = slices.Compact(a.registers)
-	for _, raw := range used {
-		c := clause{text: raw.text}
-		for _, it := range raw.items {
+	for _, items := range used {
+		c := clause{}
+		for _, it := range items {
 			register := int32(noRegister)
 			if it.name != "" {
 				i, _ := slices.BinarySearch(a.registers, it.name)
@@ -213,6 +207,8 @@ func (a *Automaton) internClauses(b *builder) {
 				c.guards = append(c.guards, guard{it.field, it.literal, register, it.op == opDiffer})
 			}
 		}
+		c.guardText = itemsText(items[:len(c.guards)])
+		c.bindingText = itemsText(items[len(c.guards):])
 		a.clauses = append(a.clauses, c)
 	}
 }
@@ -232,8 +228,8 @@ func (a *Automaton) computeHash() string {
 			line = append(line, ' ')
 			line = strconv.AppendInt(line, int64(e.to), 10)
 			if e.clause != noClause {
-				line = append(line, ' ')
-				line = append(line, a.clauses[e.clause].text...)
+				c := &a.clauses[e.clause]
+				line = append(line, " ["+c.guardText+"] "+c.bindingText...)
 			}
 			line = append(line, '\n')
 		}

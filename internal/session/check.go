@@ -6,6 +6,8 @@ package session
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // A checker walks a tree once, in the order of the text, and says what the
@@ -66,18 +68,27 @@ func (c *checker) warn(code WarningCode, offset int, message string) {
 	c.warnings = append(c.warnings, newWarning(c.source, code, offset, message))
 }
 
-// newWarning returns a warning at a byte offset of a written protocol.
+// newWarning returns a warning at a byte offset of a written protocol. Its line
+// and column are left to placeWarnings.
 func newWarning(source string, code WarningCode, offset int, message string) Warning {
-	line, column := position(source, offset)
-	return Warning{
-		Code: code, Message: message, Offset: offset, Line: line, Column: column,
-		Index: -1, source: source,
-	}
+	return Warning{Code: code, Message: message, Offset: offset, Index: -1, source: source}
 }
 
-// sortWarnings puts warnings in the order of the text.
-func sortWarnings(warnings []Warning) {
+// placeWarnings puts warnings in the order of the text and counts their lines
+// and columns in one pass: a long protocol may have a warning on every line.
+func placeWarnings(source string, warnings []Warning) {
 	slices.SortStableFunc(warnings, func(a, b Warning) int { return cmp.Compare(a.Offset, b.Offset) })
+	line, column, at := 1, 1, 0
+	for i := range warnings {
+		w := &warnings[i]
+		passed := source[at:w.Offset]
+		if n := strings.Count(passed, "\n"); n > 0 {
+			line, column = line+n, 1
+			passed = passed[strings.LastIndexByte(passed, '\n')+1:]
+		}
+		column += utf8.RuneCountInString(passed)
+		w.Line, w.Column, at = line, column, w.Offset
+	}
 }
 
 // sequence walks a sequence. It reports whether some run comes to its end and

@@ -17,7 +17,7 @@ func Compile(p *Protocol) (*Automaton, []Warning, error) {
 	initial := c.sequence(p.root, final)
 	a, numbering := b.build(initial)
 	warnings = append(warnings, c.deadEnds(p.source, a, numbering)...)
-	sortWarnings(warnings)
+	placeWarnings(p.source, warnings)
 	return a, warnings, nil
 }
 

@@ -214,7 +214,7 @@ func scanString(text string, pos int) (s string, end int, err error) {
 		case c == quote:
 			return string(out), pos + 1, nil
 		case c < ' ':
-			return "", 0, fmt.Errorf("unescaped control character %s in a string", strconv.QuoteRune(rune(c)))
+			return "", 0, fmt.Errorf("a string with the unescaped control character %s", strconv.QuoteRune(rune(c)))
 		case c == '\\':
 			if pos+1 == len(text) {
 				return "", 0, errUnterminated
@@ -226,7 +226,7 @@ func scanString(text string, pos int) (s string, end int, err error) {
 			case e == 'u':
 				r, n := scanHex(text, pos+1)
 				if n == 0 {
-					return "", 0, errors.New(`\u without four hexadecimal digits in a string`)
+					return "", 0, errors.New(`a string with \u and not four hexadecimal digits`)
 				}
 				pos += n
 				if utf16.IsSurrogate(r) && strings.HasPrefix(text[pos+1:], `\u`) {
@@ -243,7 +243,8 @@ func scanString(text string, pos int) (s string, end int, err error) {
 			default:
 				i := strings.IndexByte("bfnrt", e)
 				if i < 0 {
-					return "", 0, fmt.Errorf(`unknown escape \%s in a string`, strings.Trim(foundAt(text, pos), "'"))
+					r, _ := utf8.DecodeRuneInString(text[pos:])
+					return "", 0, fmt.Errorf(`a string with the unknown escape \%c`, shown(r))
 				}
 				out = append(out, "\b\f\n\r\t"[i])
 			}
@@ -254,7 +255,7 @@ func scanString(text string, pos int) (s string, end int, err error) {
 		default:
 			r, size := utf8.DecodeRuneInString(text[pos:])
 			if r == utf8.RuneError && size == 1 {
-				return "", 0, fmt.Errorf("byte 0x%02X in a string, which is not UTF-8", c)
+				return "", 0, fmt.Errorf("a string with the byte 0x%02X, which is not UTF-8", c)
 			}
 			out = append(out, text[pos:pos+size]...)
 			pos += size
@@ -263,7 +264,7 @@ func scanString(text string, pos int) (s string, end int, err error) {
 	return "", 0, errUnterminated
 }
 
-var errUnterminated = errors.New("string without an end")
+var errUnterminated = errors.New("a string without an end")
 
 // scanHex reads four hexadecimal digits. It returns 0 digits if they are not
 // there.

@@ -118,8 +118,10 @@ func (a *Automaton) event(s Symbol) (Direction, string) {
 	switch {
 	case s >= 0:
 		return a.symbols[s].direction, a.symbols[s].label
-	case s == sentinelSymbol:
+	case s == sentSentinel:
 		return Send, UnrecognizedLabel
+	case s == receivedSentinel:
+		return Receive, UnrecognizedLabel
 	}
 	return Send, ""
 }

@@ -47,9 +47,7 @@ func printSequence(b *strings.Builder, s *sequence) {
 func printBranch(b *strings.Builder, br *branch) {
 	b.WriteString(br.label)
 	if len(br.clause) > 0 {
-		b.WriteByte('(')
-		printItems(b, br.clause)
-		b.WriteByte(')')
+		b.WriteString("(" + itemsText(br.clause) + ")")
 	}
 	if br.body != nil {
 		b.WriteByte('.')
@@ -57,7 +55,9 @@ func printBranch(b *strings.Builder, br *branch) {
 	}
 }
 
-func printItems(b *strings.Builder, items []item) {
+// itemsText writes the items of a clause, without its parentheses.
+func itemsText(items []item) string {
+	var b strings.Builder
 	for i := range items {
 		if i > 0 {
 			b.WriteString(", ")
@@ -70,6 +70,7 @@ func printItems(b *strings.Builder, items []item) {
 			b.WriteString(it.literal.String())
 		}
 	}
+	return b.String()
 }
 
 // Dump writes the tree with all that the text leaves to the reader: where a
@@ -120,9 +121,7 @@ func dumpSequence(b *strings.Builder, s *sequence) {
 func dumpBranch(b *strings.Builder, br *branch) {
 	b.WriteString(br.label)
 	if len(br.clause) > 0 {
-		b.WriteByte('[')
-		printItems(b, br.clause)
-		b.WriteByte(']')
+		b.WriteString("[" + itemsText(br.clause) + "]")
 	}
 	if br.body != nil {
 		b.WriteByte(':')

@@ -65,6 +65,7 @@ func (r reference) fail(code ErrorCode, offset int, expected, found string) *Err
 // warn returns a warning about a key.
 func (r reference) warn(code WarningCode, offset int, message string) Warning {
 	w := newWarning(r.text, code, offset, message)
+	w.Line, w.Column = position(r.text, offset)
 	w.Index, w.Field = r.index, r.field
 	return w
 }
