@@ -70,7 +70,7 @@ func (l *loader) adviseClaim(m, obs *mapping, c *Contract) {
 		}
 	case len(b.RequiredFields) > 0:
 	case b.NotFoundSentinel != nil:
-		l.warnf(fields, "a positive claim with a not_found_sentinel and no required fields seals the sentinel itself: nothing was found, and that is %s", b.ClaimType)
+		l.warnf(fields, "a positive claim with a not_found_sentinel and no required fields seals the sentinel itself")
 	case effect && b.EffectEvidenceRequired:
 		l.warnf(fields, "a positive claim with no required fields checks nothing of the result but its evidence")
 	default:
@@ -148,7 +148,6 @@ func (l *loader) advisePath(a at, p *Path) {
 
 // adviseEvents warns of rules and labels that do not meet.
 func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
-	a, _ = l.resolve(a)
 	waited := map[string]bool{}
 	for _, e := range p.Automaton.Events() {
 		waited[e.String()] = true

@@ -53,6 +53,7 @@ func (l *loader) contracts(a at) []*Contract {
 // contract reads one contract.
 func (l *loader) contract(m *mapping, taken names) *Contract {
 	errorsBefore := len(l.errors)
+	l.require(m, "name", "claim_type", "required_fields", "freshness", "source_ref", "target_ref")
 	c := &Contract{
 		Name:  l.name(m, taken),
 		Match: l.match(m, "tools", "agents", "services"),
@@ -71,11 +72,6 @@ func (l *loader) contract(m *mapping, taken names) *Contract {
 func (l *loader) sealing(m *mapping, c *Contract) {
 	errorsBefore := len(l.errors)
 	doc := trialContract()
-	for _, key := range []string{"claim_type", "required_fields", "freshness", "source_ref", "target_ref"} {
-		if _, ok := m.get(key); !ok {
-			l.errorf(m.at, "%s is missing", key)
-		}
-	}
 	for i := range doc {
 		a, given := m.get(doc[i].Key)
 		if !given {
@@ -94,7 +90,7 @@ func (l *loader) sealing(m *mapping, c *Contract) {
 	}
 	c.SourceRef = l.ref(m, "source_ref")
 	c.TargetRef = l.ref(m, "target_ref")
-	if len(l.errors) > errorsBefore || l.stopped {
+	if len(l.errors) > errorsBefore || l.stopped || c.SourceRef == nil || c.TargetRef == nil {
 		return
 	}
 	base, err := decodeContract(doc)

@@ -11,7 +11,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
@@ -74,7 +73,11 @@ type ruleAt struct {
 }
 
 // events reads the projection of a protocol.
-func (l *loader) events(a at, p *Protocol, contracts []*Contract) {
+func (l *loader) events(m *mapping, p *Protocol, contracts []*Contract) {
+	a, ok := m.get("events")
+	if !ok {
+		return
+	}
 	errorsBefore := len(l.errors)
 	entries, ok := l.list(a, "a list of event rules")
 	if !ok {
@@ -86,12 +89,12 @@ func (l *loader) events(a at, p *Protocol, contracts []*Contract) {
 	}
 	var rules []ruleAt
 	for _, e := range entries {
-		m, ok := l.mapping(e, known...)
+		rule, ok := l.mapping(e, known...)
 		if !ok {
 			continue
 		}
-		if r, ok := l.eventRule(m, contracts); ok {
-			label, _ := m.get("label")
+		if r, ok := l.eventRule(rule, contracts); ok {
+			label, _ := rule.get("label")
 			rules = append(rules, ruleAt{r, label})
 			p.Events = append(p.Events, r)
 		}
@@ -105,7 +108,7 @@ func (l *loader) events(a at, p *Protocol, contracts []*Contract) {
 		}
 	}
 	if len(l.errors) == errorsBefore && len(rules) > 0 {
-		l.adviseEvents(a, p, rules)
+		l.adviseEvents(m.key("events"), p, rules)
 	}
 }
 
@@ -113,9 +116,9 @@ func (l *loader) events(a at, p *Protocol, contracts []*Contract) {
 // nothing else about it can be said.
 func (l *loader) eventRule(m *mapping, contracts []*Contract) (*EventRule, bool) {
 	r := &EventRule{Symbol: session.NoSymbol}
+	l.require(m, "label", "event")
 	kind, ok := m.get("event")
 	if !ok {
-		l.errorf(m.at, "event is missing; expected %s", orList(eventNames))
 		return nil, false
 	}
 	i, ok := l.choice(kind, eventNames)
@@ -182,7 +185,6 @@ func (l *loader) refuseKeys(m *mapping, kind EventKind) {
 func (l *loader) label(m *mapping, kind EventKind) (*Template, bool) {
 	a, ok := m.get("label")
 	if !ok {
-		l.errorf(m.at, "label is missing")
 		return nil, false
 	}
 	t, ok := pattern(l, a, ParseTemplate)
@@ -246,6 +248,13 @@ func parseExpression(text string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err == nil {
+		groups := map[string]bool{}
+		for _, name := range re.SubexpNames() {
+			if name != "" && groups[name] {
+				return nil, &syntaxError{0, fmt.Sprintf("bad regular expression: two groups are named %q, and a payload has one", name)}
+			}
+			groups[name] = true
+		}
 		return re, nil
 	}
 	var bad *syntax.Error
@@ -308,8 +317,8 @@ func (l *loader) conditions(m *mapping, key string) []field {
 		l.errorf(a, "an empty mapping asks for nothing; leave the key out")
 	}
 	for i := range mm.fields {
-		if utf8.RuneCountInString(mm.fields[i].key.Value) > 40 || strings.ContainsAny(mm.fields[i].key.Value, `.[]"$ `) {
-			mm.fields[i].value.path = fmt.Sprintf("%s[%q]", mm.path, clip(mm.fields[i].key.Value))
+		if key := mm.fields[i].key.Value; key == "" || clip(key) != key || strings.ContainsAny(key, `.[]"$ `) {
+			mm.fields[i].value.path = fmt.Sprintf("%s[%q]", mm.path, clip(key))
 		}
 	}
 	return mm.fields

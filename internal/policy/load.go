@@ -119,21 +119,60 @@ var (
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 )
 
-// yamlError reports what the YAML reader found wrong. It tells the line at most.
+// yamlError reports what the YAML reader found wrong. Its message has at most a
+// line, and that is the one where the construct begins that is broken, or the
+// one before it. Where it is broken is known from how far it has read.
 func (l *loader) yamlError(err error) {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	line, column := 1, 1
+	begin := 0
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
-		line, _ = strconv.Atoi(m[1]) // out of range: the place is moved into the text
+		begin, _ = strconv.Atoi(m[1]) // out of range: 0, which is no line either
 		message = message[len(m[0]):]
-		text := l.src.line(line)
-		column += len(text) - len(strings.TrimLeft(text, " "))
-	} else if m := yamlAnchor.FindStringSubmatch(message); m != nil {
+	}
+	line, column := l.src.position(readUntilError(l.src.text))
+	if m := yamlAnchor.FindStringSubmatch(message); m != nil {
 		if offset := strings.Index(l.src.text, "*"+m[1]); offset >= 0 {
 			line, column = l.src.position(offset)
 		}
+	} else {
+		text := l.src.line(line)
+		if strings.TrimSpace(text) == "" && begin > 0 {
+			line = begin // it is broken because the file ends
+			text = l.src.line(line)
+		}
+		column = 1 + len(text) - len(strings.TrimLeft(text, " "))
 	}
 	l.report(SeverityError, line, column, "", "YAML: "+message)
+}
+
+// readUntilError returns how many bytes of a text the YAML reader needs to find
+// an error in it.
+func readUntilError(text string) int {
+	r := &byteReader{text: text}
+	decoder := yaml.NewDecoder(r)
+	for {
+		var n yaml.Node
+		if err := decoder.Decode(&n); err != nil {
+			// It has read up to the error and the character after it.
+			return max(r.read-1, 0)
+		}
+	}
+}
+
+// byteReader hands out a text byte by byte, so that no more of it is read than
+// is needed.
+type byteReader struct {
+	text string
+	read int
+}
+
+func (r *byteReader) Read(p []byte) (int, error) {
+	if r.read == len(r.text) {
+		return 0, io.EOF
+	}
+	n := copy(p[:1], r.text[r.read:])
+	r.read += n
+	return n, nil
 }
 
 // policy reads the top of the file.
@@ -164,11 +203,10 @@ const maxNameLength = 256
 // names keeps the names of contracts or protocols apart.
 type names map[string]at
 
-// name reads the required key name of a mapping.
+// name reads the key name of a mapping.
 func (l *loader) name(m *mapping, taken names) string {
 	a, ok := m.get("name")
 	if !ok {
-		l.errorf(m.at, "name is missing")
 		return ""
 	}
 	a, ok = l.text(a)

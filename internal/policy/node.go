@@ -269,6 +269,22 @@ func (l *loader) mapping(a at, known ...string) (*mapping, bool) {
 	return m, !l.stopped
 }
 
+// require reports the keys that the mapping lacks.
+func (l *loader) require(m *mapping, keys ...string) {
+	var missing []string
+	for _, key := range keys {
+		if _, ok := m.get(key); !ok {
+			missing = append(missing, key)
+		}
+	}
+	switch last := len(missing) - 1; {
+	case last == 0:
+		l.errorf(m.at, "%s is missing", missing[0])
+	case last > 0:
+		l.errorf(m.at, "%s and %s are missing", strings.Join(missing[:last], ", "), missing[last])
+	}
+}
+
 // gather adds the keys of the mapping at a to m, and behind them those that its
 // merge keys bring and it lacks.
 func (l *loader) gather(m *mapping, a at, depth int) {

@@ -39,6 +39,7 @@ func (l *loader) protocols(a at, contracts []*Contract) []*Protocol {
 
 // protocol reads one protocol.
 func (l *loader) protocol(m *mapping, taken names, contracts []*Contract) *Protocol {
+	l.require(m, "name")
 	p := &Protocol{
 		Name:  l.name(m, taken),
 		Match: l.match(m, "agents", "services"),
@@ -60,11 +61,9 @@ func (l *loader) protocol(m *mapping, taken names, contracts []*Contract) *Proto
 	case drawn:
 		p.Automaton = l.drawn(states)
 	default:
-		l.errorf(m.at, "protocol is missing")
+		l.require(m, "protocol")
 	}
-	if a, ok := m.get("events"); ok {
-		l.events(a, p, contracts)
-	}
+	l.events(m, p, contracts)
 	return p
 }
 
@@ -131,12 +130,9 @@ func (l *loader) drawn(a at) *session.Automaton {
 	}
 	var sm session.StateMachine
 	places := map[string]at{} // of the keys, by the names that errors give
-	read := func(m *mapping, key string, required bool, place string) string {
+	read := func(m *mapping, key string, place string) string {
 		a, ok := m.get(key)
 		if !ok {
-			if required {
-				l.errorf(m.at, "%s is missing", key)
-			}
 			return ""
 		}
 		a, ok = l.text(a)
@@ -146,7 +142,8 @@ func (l *loader) drawn(a at) *session.Automaton {
 		places[place] = a
 		return a.node.Value
 	}
-	sm.Initial = read(m, "initial", true, machinePlace(-1, "initial"))
+	l.require(m, "initial", "terminal", "transitions")
+	sm.Initial = read(m, "initial", machinePlace(-1, "initial"))
 	if a, ok := m.get("terminal"); ok {
 		entries, _ := l.list(a, "a list of states")
 		for i, e := range entries {
@@ -155,8 +152,6 @@ func (l *loader) drawn(a at) *session.Automaton {
 				sm.Terminal = append(sm.Terminal, e.node.Value)
 			}
 		}
-	} else {
-		l.errorf(m.at, "terminal is missing; a protocol that never ends has the empty list")
 	}
 	if a, ok := m.get("transitions"); ok {
 		entries, _ := l.list(a, "a list of transitions")
@@ -165,16 +160,15 @@ func (l *loader) drawn(a at) *session.Automaton {
 			if !ok {
 				continue
 			}
+			l.require(m, "from", "event", "to")
 			sm.Transitions = append(sm.Transitions, session.Transition{
-				From:  read(m, "from", true, machinePlace(i, "from")),
-				Event: read(m, "event", true, machinePlace(i, "event")),
-				To:    read(m, "to", true, machinePlace(i, "to")),
-				When:  read(m, "when", false, machinePlace(i, "when")),
-				Bind:  read(m, "bind", false, machinePlace(i, "bind")),
+				From:  read(m, "from", machinePlace(i, "from")),
+				Event: read(m, "event", machinePlace(i, "event")),
+				To:    read(m, "to", machinePlace(i, "to")),
+				When:  read(m, "when", machinePlace(i, "when")),
+				Bind:  read(m, "bind", machinePlace(i, "bind")),
 			})
 		}
-	} else {
-		l.errorf(m.at, "transitions is missing")
 	}
 	if len(l.errors) > errorsBefore || l.stopped {
 		return nil

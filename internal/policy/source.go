@@ -191,9 +191,13 @@ func (s *source) literal(n *yaml.Node, offset int) (line, column int, exact bool
 // terminal that wraps the line puts the caret under the wrong one.
 const maxExcerpt = 100
 
-// excerpt returns a line and, below it, a caret under one of its columns.
+// excerpt returns a line and, below it, a caret under one of its columns; ""
+// where the line is empty.
 func (s *source) excerpt(line, column int) string {
 	runes := []rune(s.line(line))
+	if len(runes) == 0 {
+		return ""
+	}
 	at := min(column-1, len(runes))
 	start, end := 0, len(runes)
 	if end > maxExcerpt {

@@ -50,6 +50,18 @@ func nearest(names []string, word string) (string, bool) {
 			best, bestDistance = n, d
 		}
 	}
+	if best != "" {
+		return best, true
+	}
+	// One begins with the other: max_age for max_age_seconds.
+	for _, n := range names {
+		if len(word) >= 3 && len(n) >= 3 && (strings.HasPrefix(n, fold(word)) || strings.HasPrefix(fold(word), n)) {
+			if best != "" {
+				return "", false
+			}
+			best = n
+		}
+	}
 	return best, best != ""
 }
 
