@@ -19,6 +19,8 @@ type Decoder struct {
 	conversations []attr
 	httpStatus    attr
 
+	merged map[uint64]*Dialect // what several dialects on one span amount to, by the rows
+
 	have  []bool // have[a]: the current span has attribute a
 	value []pcommon.Value
 	set   []attr
@@ -41,15 +43,16 @@ type mark struct {
 	value    string
 	spanName string
 	scope    string
+	and      []mark // none or one
 }
 
 // row is a Dialect with its names resolved.
 type row struct {
 	*Dialect
-	tool, model, agent, noCall, failure []mark
-	toolName, callID, arguments, result []attr
-	failureType, agentName              []attr
-	input, output                       []attr
+	tool, model, agent, noCall, failure    []mark
+	toolName, callID, arguments, result    []attr
+	failureType, agentName                 []attr
+	input, output, outputText, outputCalls []attr
 }
 
 // Options changes what a Decoder looks for.
@@ -63,7 +66,7 @@ type Options struct {
 
 // NewDecoder compiles the table of dialects.
 func NewDecoder(o Options) *Decoder {
-	d := &Decoder{names: map[string]attr{}}
+	d := &Decoder{names: map[string]attr{}, merged: map[uint64]*Dialect{}}
 	for _, dialect := range append(append([]*Dialect(nil), o.Dialects...), Builtin...) {
 		d.rows = append(d.rows, row{
 			Dialect:     dialect,
@@ -80,6 +83,8 @@ func NewDecoder(o Options) *Decoder {
 			agentName:   d.attrs(dialect.AgentName),
 			input:       d.attrs(dialect.Input),
 			output:      d.attrs(dialect.Output),
+			outputText:  d.attrs(dialect.OutputText),
+			outputCalls: d.attrs(dialect.OutputCalls),
 		})
 		for _, p := range dialect.InputPrefix {
 			d.prefixes = append(d.prefixes, p+".")
@@ -118,6 +123,9 @@ func (d *Decoder) marks(marks []Mark) []mark {
 		out[i] = mark{attr: -1, value: m.Value, spanName: m.SpanName, scope: m.Scope}
 		if m.Key != "" {
 			out[i].attr = d.attrs([]string{m.Key})[0]
+		}
+		if m.And != nil {
+			out[i].and = d.marks([]Mark{*m.And})
 		}
 	}
 	return out
@@ -238,7 +246,7 @@ func (d *Decoder) marked(marks []mark, s *Span) bool {
 				continue
 			}
 		}
-		if m.scope != "" && m.scope != s.Scope {
+		if m.scope != "" && m.scope != s.Scope || len(m.and) > 0 && !d.marked(m.and, s) {
 			continue
 		}
 		return true
@@ -287,44 +295,77 @@ func (d *Decoder) speaks(r *row, s *Span) bool {
 
 func (d *Decoder) facts(s *Span, span ptrace.Span) {
 	s.Failure = d.failure(s, span)
+	var spoken uint64
 	for i := range d.rows {
-		r := &d.rows[i]
-		if !d.speaks(r, s) {
+		if d.speaks(&d.rows[i], s) {
+			spoken |= 1 << (i % 64)
+		}
+	}
+	dialect := d.merge(spoken)
+	s.ContentSwitch = dialect.ContentSwitch
+	for i := range d.rows {
+		if spoken&(1<<(i%64)) == 0 {
 			continue
 		}
+		r := &d.rows[i]
 		if s.Agent == "" {
 			s.Agent = d.first(r.agentName)
 		}
-		if r.ContentSwitch != "" {
-			s.ContentSwitch = r.ContentSwitch // the most special dialect's
-		}
-		switch s.Kind {
-		case Tool:
-			d.call(s, r, span)
-		default:
-			d.messages(s, r, span)
+		if s.Kind == Tool {
+			d.call(s, r, dialect, span)
+		} else {
+			d.messages(s, r, dialect, span)
 		}
 	}
-	switch s.Kind {
-	case Tool:
-		if s.Call.Tool == "" {
-			s.Call.Tool = d.toolFromSpanName(s)
-		}
-		if s.Dropped {
-			s.Call.Arguments.Dropped = !s.Call.Arguments.Captured()
-			s.Call.Result.Dropped = !s.Call.Result.Captured()
-		}
-		if d.have[d.httpStatus] && d.value[d.httpStatus].Type() == pcommon.ValueTypeInt {
-			s.Call.HTTPStatus = d.value[d.httpStatus].Int()
-		}
+	if s.Kind != Tool {
+		return
+	}
+	if s.Call.Tool == "" {
+		s.Call.Tool = d.toolFromSpanName(s, dialect)
+	}
+	if s.Dropped {
+		s.Call.Arguments.Dropped = !s.Call.Arguments.Captured()
+		s.Call.Result.Dropped = !s.Call.Result.Captured()
+	}
+	if d.have[d.httpStatus] && d.value[d.httpStatus].Type() == pcommon.ValueTypeInt {
+		s.Call.HTTPStatus = d.value[d.httpStatus].Int()
 	}
 }
 
+// merge makes one dialect of those that a span speaks: their wrappers and
+// placeholders together. It is made once for each combination.
+func (d *Decoder) merge(spoken uint64) *Dialect {
+	if m := d.merged[spoken]; m != nil {
+		return m
+	}
+	m := &Dialect{}
+	for i := range d.rows {
+		if spoken&(1<<(i%64)) == 0 {
+			continue
+		}
+		r := d.rows[i].Dialect
+		if m.Name != "" {
+			m.Name += "+"
+		}
+		m.Name += r.Name
+		m.HiddenNames = append(m.HiddenNames, r.HiddenNames...)
+		m.ResultKeys = append(m.ResultKeys, r.ResultKeys...)
+		m.FailureKeys = append(m.FailureKeys, r.FailureKeys...)
+		m.ArgumentsKeys = append(m.ArgumentsKeys, r.ArgumentsKeys...)
+		m.EmptyObject = m.EmptyObject || r.EmptyObject
+		if r.ContentSwitch != "" {
+			m.ContentSwitch = r.ContentSwitch // the most special one's
+		}
+	}
+	d.merged[spoken] = m
+	return m
+}
+
 // call adds what one dialect says of a tool call and no earlier one said.
-func (d *Decoder) call(s *Span, r *row, span ptrace.Span) {
+func (d *Decoder) call(s *Span, r *row, dialect *Dialect, span ptrace.Span) {
 	c := &s.Call
 	if c.Tool == "" {
-		if name := d.first(r.toolName); !contains(r.HiddenNames, name) {
+		if name := d.first(r.toolName); !contains(dialect.HiddenNames, name) {
 			c.Tool = name
 		}
 	}
@@ -336,10 +377,10 @@ func (d *Decoder) call(s *Span, r *row, span ptrace.Span) {
 		}
 	}
 	if !c.Arguments.Captured() {
-		c.Arguments = d.content(r.arguments, r.EventArguments, r.Dialect, span)
+		c.Arguments = d.content(r.arguments, r.EventArguments, dialect, span)
 	}
 	if !c.Result.Captured() {
-		c.Result = d.content(r.result, r.EventResult, r.Dialect, span)
+		c.Result = d.content(r.result, r.EventResult, dialect, span)
 	}
 }
 
@@ -368,14 +409,14 @@ func (d *Decoder) content(attrs []attr, events []EventAttribute, dialect *Dialec
 	return Content{}
 }
 
-func (d *Decoder) toolFromSpanName(s *Span) string {
+func (d *Decoder) toolFromSpanName(s *Span, dialect *Dialect) string {
 	for i := range d.rows {
 		r := &d.rows[i]
 		if !d.marked(r.tool, s) {
 			continue
 		}
 		for _, pattern := range r.SpanName {
-			if name, ok := fits(pattern, s.Name); ok && name != "" && !contains(r.HiddenNames, name) {
+			if name, ok := fits(pattern, s.Name); ok && name != "" && !contains(dialect.HiddenNames, name) {
 				return name
 			}
 		}

@@ -30,6 +30,9 @@ type Dialect struct {
 	// ResultKeys are single-key wrappers around a result ({"output": …}),
 	// ArgumentsKeys around arguments.
 	ResultKeys, ArgumentsKeys []string
+	// FailureKeys are single-key wrappers around what a failed call says
+	// ({"error": …}).
+	FailureKeys []string
 	// EmptyObject is set if {} stands for content that was not recorded.
 	EmptyObject bool
 
@@ -46,6 +49,9 @@ type Dialect struct {
 	Input, Output             []string
 	InputPrefix, OutputPrefix []string
 	InputEvents, OutputEvents []EventAttribute
+	// OutputText and OutputCalls are attributes that hold an answer's text and
+	// the calls it asks for apart from each other.
+	OutputText, OutputCalls []string
 
 	// ContentSwitch says how a user turns on the recording of content.
 	ContentSwitch string
@@ -57,6 +63,7 @@ type Mark struct {
 	Key, Value string
 	SpanName   string // pattern over the span's name
 	Scope      string // the instrumentation scope's name
+	And        *Mark  // must fit too
 }
 
 // An EventAttribute is an attribute of span events with the given name. If Key

@@ -17,7 +17,7 @@ import (
 // blocks, LangChain's serialised messages. They differ in the names of the same
 // few fields, so one reader with lists of names serves them all.
 var (
-	listKeys      = []string{"messages", "contents"}
+	listKeys      = []string{"messages", "contents", "candidates", "choices", "generations"}
 	roleKeys      = []string{"role", "type", "author"}
 	partsKeys     = []string{"parts", "content", "contents"}
 	callsKeys     = []string{"tool_calls", "toolCalls"}
@@ -32,13 +32,53 @@ var (
 
 // messages adds the message lists that one dialect records and no earlier one
 // did.
-func (d *Decoder) messages(s *Span, r *row, span ptrace.Span) {
+func (d *Decoder) messages(s *Span, r *row, dialect *Dialect, span ptrace.Span) {
 	if !s.Input.Recorded {
-		s.Input = d.messageList(r.input, r.InputPrefix, r.InputEvents, User, r.Dialect, span)
+		s.Input = d.messageList(r.input, r.InputPrefix, r.InputEvents, User, dialect, span)
 	}
 	if !s.Output.Recorded {
-		s.Output = d.messageList(r.output, r.OutputPrefix, r.OutputEvents, Assistant, r.Dialect, span)
+		s.Output = d.messageList(r.output, r.OutputPrefix, r.OutputEvents, Assistant, dialect, span)
 	}
+	if !s.Output.Recorded {
+		s.Output = d.answer(r, dialect)
+	}
+}
+
+// answer reads an answer whose text and calls stand apart.
+func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
+	m := Message{Role: Assistant}
+	recorded := false
+	for _, a := range r.outputText {
+		if text := d.text(a); d.have[a] {
+			recorded = true
+			m.Parts = append(m.Parts, Part{Kind: TextPart, Text: text})
+			break
+		}
+	}
+	for _, a := range r.outputCalls {
+		if !d.have[a] {
+			continue
+		}
+		recorded = true
+		calls := contentOf(d.value[a], dialect).Value
+		if calls.Kind() == engine.StringKind {
+			parsed, err := engine.ParseJSON(calls.Text())
+			if err != nil {
+				return Messages{Recorded: true, Broken: true}
+			}
+			calls = parsed
+		}
+		for i := 0; i < calls.Len(); i++ {
+			if p, ok := callOf(calls.Index(i), dialect); ok {
+				m.Parts = append(m.Parts, p)
+			}
+		}
+		break
+	}
+	if !recorded {
+		return Messages{}
+	}
+	return Messages{Recorded: true, List: []Message{m}}
 }
 
 func (d *Decoder) messageList(attrs []attr, prefixes []string, events []EventAttribute, role Role, dialect *Dialect, span ptrace.Span) Messages {
@@ -194,6 +234,11 @@ func messageOf(v engine.Value, fallback Role, d *Dialect) (Message, bool) {
 		m.Role = role
 		m.Parts, m.Uncaptured = partsOf(inner, d)
 		return m, true
+	}
+	if inner, ok := v.Get("content"); ok && inner.Kind() == engine.ObjectKind && m.Role == UnknownRole {
+		if _, ok := inner.Get("parts"); ok { // a Gemini response around its content
+			return messageOf(inner, fallback, d)
+		}
 	}
 	if m.Role == UnknownRole {
 		if m.Role = fallback; !messageShaped(v) {

@@ -171,6 +171,10 @@ func (o *opener) openObject(v engine.Value) (engine.Value, bool) {
 		if contains(o.dialect.ResultKeys, key) {
 			return inner, true
 		}
+		if contains(o.dialect.FailureKeys, key) {
+			o.result.Failed = true
+			return inner, true
+		}
 	}
 	return v, false
 }
@@ -312,20 +316,49 @@ func (c Content) Arguments() (engine.Value, bool) {
 	if c.Form == Absent {
 		return engine.Null(), false
 	}
-	v := c.Value
-	for layer := 0; layer < 2 && v.Kind() == engine.StringKind && jsonStart(v.Text(), layer > 0); layer++ {
+	v := parseLayers(c.Value, 2)
+	if c.Dialect == nil {
+		return v, true
+	}
+	for _, key := range c.Dialect.ArgumentsKeys {
+		inner, ok := v.Get(key)
+		if !ok || inner.Len() == 0 && v.Len() > 1 {
+			continue
+		}
+		// A single positional argument is the arguments, often as JSON text.
+		if inner.Kind() == engine.ArrayKind && inner.Len() == 1 {
+			inner = inner.Index(0)
+		}
+		return parseLayers(inner, 1), true
+	}
+	return v, true
+}
+
+// parseLayers parses JSON text, and JSON in JSON text, up to a number of layers.
+func parseLayers(v engine.Value, layers int) engine.Value {
+	for layer := 0; layer < layers && v.Kind() == engine.StringKind && jsonStart(v.Text(), layer > 0); layer++ {
 		parsed, err := engine.ParseJSON(v.Text())
 		if err != nil {
 			break
 		}
 		v = parsed
 	}
-	if c.Dialect != nil && v.Kind() == engine.ObjectKind {
-		for _, key := range c.Dialect.ArgumentsKeys {
-			if inner, ok := v.Get(key); ok && (inner.Len() > 0 || v.Len() == 1) {
-				return inner, true
-			}
+	return v
+}
+
+// failureTexts begin what frameworks tell a model about a tool that threw.
+var failureTexts = []string{"Error: ", "Error executing tool ", "Error in tool ", "Error invoking tool "}
+
+// FailureText reports whether a result is a framework's text about a tool that
+// threw.
+func FailureText(r Result) bool {
+	if r.Kind != engine.KindText || r.Value.Kind() != engine.StringKind {
+		return false
+	}
+	for _, begin := range failureTexts {
+		if strings.HasPrefix(r.Value.Text(), begin) {
+			return true
 		}
 	}
-	return v, true
+	return false
 }

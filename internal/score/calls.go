@@ -19,8 +19,8 @@ type call struct {
 	shownAt int // the model span that was first shown its result, -1 if none was
 
 	arguments []genai.Content // of the spans in order, then of the messages
-	results   []genai.Content // of the spans in order
-	shown     []genai.Content // of the messages
+	results   []genai.Result  // of the spans in order
+	shown     []genai.Result  // of the messages
 	statuses  []int64         // HTTP status codes of the spans in order, 0 for none
 
 	failure     genai.Failure // of the span that tells most
@@ -33,24 +33,23 @@ type call struct {
 	start, end genai.Timestamp
 	returned   bool // there is a result event
 
-	readArguments, readResult bool
-	argumentsValue            engine.Value
-	argumentsKnown            bool
-	result                    genai.Result
-	conflict                  bool // the model was shown something else than the tool returned
-	neverRan                  bool
+	argumentsValue engine.Value
+	argumentsKnown bool
+	result         genai.Result
+	conflict       bool // the model was shown something else than the tool returned
+	neverRan       bool
 }
 
 // calls joins the facts of tool spans and messages to calls.
 type calls struct {
-	t        *trace
-	list     []*call
-	byID     map[string]*call
-	ambigous map[string]bool // ids that stand on different calls
+	t         *trace
+	list      []*call
+	byID      map[string]*call
+	ambiguous map[string]bool // ids that stand on different calls
 }
 
 func newCalls(t *trace) *calls {
-	c := &calls{t: t, byID: map[string]*call{}, ambigous: map[string]bool{}}
+	c := &calls{t: t, byID: map[string]*call{}, ambiguous: map[string]bool{}}
 	c.distrust()
 	for _, i := range t.order {
 		if t.spans[i].Kind == genai.Tool {
@@ -62,7 +61,7 @@ func newCalls(t *trace) *calls {
 
 // id returns an id if it names one call.
 func (c *calls) id(id string) string {
-	if id == "" || c.ambigous[id] {
+	if id == "" || c.ambiguous[id] {
 		return ""
 	}
 	return id
@@ -78,7 +77,7 @@ func (c *calls) distrust() {
 	}
 	first := map[string]seen{}
 	note := func(id, tool string, content genai.Content) {
-		if id == "" || tool == "" || c.ambigous[id] {
+		if id == "" || tool == "" || c.ambiguous[id] {
 			return
 		}
 		arguments, known := content.Arguments()
@@ -89,7 +88,7 @@ func (c *calls) distrust() {
 			return
 		}
 		if f.tool != tool || known && f.known && !engine.Equal(arguments, f.arguments) {
-			c.ambigous[id] = true
+			c.ambiguous[id] = true
 		} else if known && !f.known {
 			first[id] = seen{tool: tool, arguments: arguments, known: true}
 		}
@@ -105,10 +104,17 @@ func (c *calls) distrust() {
 // addSpan joins a tool span to the call it shows, or makes a new one.
 func (c *calls) addSpan(i int) {
 	s := &c.t.spans[i]
-	id := c.id(s.Call.ID)
+	result := s.Call.Result.Result()
+	id, tool := c.id(s.Call.ID), s.Call.Tool
+	if id == "" {
+		id = c.id(result.CallID) // some instrumentations name the call nowhere else
+	}
+	if tool == "" {
+		tool = result.Tool
+	}
 	k := c.byID[id]
-	if id == "" || k == nil || !sameTool(k.tool, s.Call.Tool) {
-		k = c.enclosing(i, id)
+	if id == "" || k == nil || !sameTool(k.tool, tool) {
+		k = c.enclosing(i, id, tool)
 	}
 	if k == nil {
 		k = &call{asked: -1, shownAt: -1, at: i, start: c.t.nodes[i].start, end: c.t.nodes[i].end, agent: c.t.nodes[i].agent}
@@ -122,10 +128,10 @@ func (c *calls) addSpan(i int) {
 		c.byID[k.id] = k
 	}
 	if k.tool == "" {
-		k.tool = s.Call.Tool
+		k.tool = tool
 	}
 	k.arguments = append(k.arguments, s.Call.Arguments)
-	k.results = append(k.results, s.Call.Result)
+	k.results = append(k.results, result)
 	k.statuses = append(k.statuses, s.Call.HTTPStatus)
 	if worse(s.Failure, k.failure) {
 		k.failure = s.Failure
@@ -145,15 +151,15 @@ func sameTool(a, b string) bool { return a == b || a == "" || b == "" }
 // enclosing finds the call whose outermost span encloses a tool span: the same
 // tool, the same arguments, nested in the tree, or recorded by another
 // instrumentation in a time that encloses it.
-func (c *calls) enclosing(i int, id string) *call {
+func (c *calls) enclosing(i int, id, tool string) *call {
 	s, n := &c.t.spans[i], &c.t.nodes[i]
 	for k := len(c.list) - 1; k >= 0; k-- {
 		outer := c.list[k]
-		if !sameTool(outer.tool, s.Call.Tool) || id != "" && outer.id != "" && id != outer.id {
+		if !sameTool(outer.tool, tool) || id != "" && outer.id != "" && id != outer.id {
 			continue
 		}
 		nested := c.t.within(outer.at, i)
-		enclosed := n.start >= outer.start && n.end <= outer.end && c.t.spans[outer.at].Scope != s.Scope && outer.tool == s.Call.Tool
+		enclosed := n.start >= outer.start && n.end <= outer.end && c.t.spans[outer.at].Scope != s.Scope && outer.tool == tool
 		if (nested || enclosed) && sameArguments(outer.arguments, s.Call.Arguments) {
 			return outer
 		}
@@ -177,12 +183,21 @@ func sameArguments(known []genai.Content, other genai.Content) bool {
 	return true
 }
 
-// ask notes that a model asked for a call, and returns the call.
-func (c *calls) ask(p *genai.Part, model int, prior bool) *call {
-	k := c.asked(p, model)
+// source is where a request for a call was found.
+type source uint8
+
+const (
+	fromAnswer  source = iota // in the answer of the model that asked
+	fromHistory               // in what a later model call was shown
+	fromPrior                 // in a conversation from before the session
+)
+
+// ask notes that a model asked for a call.
+func (c *calls) ask(p *genai.Part, model int, from source) {
+	k := c.asked(p, model, from)
 	if k == nil {
 		n := &c.t.nodes[model]
-		k = &call{id: c.id(p.CallID), tool: p.Tool, asked: -1, shownAt: -1, at: model, start: n.end, end: n.end, agent: n.agent, prior: prior}
+		k = &call{id: c.id(p.CallID), tool: p.Tool, asked: -1, shownAt: -1, at: model, start: n.end, end: n.end, agent: n.agent, prior: from == fromPrior}
 		c.list = append(c.list, k)
 		if k.id != "" {
 			c.byID[k.id] = k
@@ -196,10 +211,12 @@ func (c *calls) ask(p *genai.Part, model int, prior bool) *call {
 	}
 	k.serverSide = k.serverSide || p.ServerSide
 	k.arguments = append(k.arguments, p.Content)
-	return k
 }
 
-func (c *calls) asked(p *genai.Part, model int) *call {
+// asked finds the call that a request is for: by id, else a call of the same
+// tool with the same arguments that nobody asked for yet. A call does not end
+// before the model that asks for it began.
+func (c *calls) asked(p *genai.Part, model int, from source) *call {
 	if id := c.id(p.CallID); id != "" {
 		if k := c.byID[id]; k != nil {
 			return k
@@ -209,7 +226,7 @@ func (c *calls) asked(p *genai.Part, model int) *call {
 		if k.asked >= 0 || k.id != "" && p.CallID != "" || k.tool != p.Tool {
 			continue
 		}
-		if k.end >= c.t.nodes[model].start && sameArguments(k.arguments, p.Content) {
+		if (from != fromAnswer || k.end >= c.t.nodes[model].start) && sameArguments(k.arguments, p.Content) {
 			if id := c.id(p.CallID); id != "" {
 				k.id = id
 				c.byID[id] = k
@@ -229,8 +246,11 @@ func (c *calls) show(p *genai.Part, model int) {
 	if k.shownAt < 0 {
 		k.shownAt = model
 	}
-	k.shown = append(k.shown, p.Content)
-	k.askedFailed = k.askedFailed || p.Failed
+	r := p.Content.Result()
+	k.shown = append(k.shown, r)
+	// Frameworks tell the model of a tool that threw in a text of their own. It
+	// is the only trace of the failure where the tool left no span.
+	k.askedFailed = k.askedFailed || p.Failed || len(k.spans) == 0 && genai.FailureText(r)
 	k.serverSide = k.serverSide || p.ServerSide
 }
 
@@ -289,15 +309,14 @@ func (k *call) open(t *trace) {
 			k.argumentsValue, k.argumentsKnown = v, true
 		}
 	}
-	for _, content := range k.results {
-		if r := content.Result(); better(r, k.result) {
+	for _, r := range k.results {
+		if better(r, k.result) {
 			k.result = r
 		} else {
 			k.result.Failed = k.result.Failed || r.Failed
 		}
 	}
-	for n, content := range k.shown {
-		r := content.Result()
+	for n, r := range k.shown {
 		if len(k.spans) == 0 && n == 0 || k.result.State == genai.NotCaptured || k.result.State == genai.Truncated && r.State == genai.Captured {
 			if better(r, k.result) {
 				k.result = r

@@ -109,7 +109,7 @@ func (f *facts) model(i int) {
 	for _, news := range f.history.read(s.Input.List) {
 		m := news.message
 		if news.prior {
-			f.asks(m, i, true)
+			f.asks(m, i, fromPrior)
 			continue
 		}
 		for j := range m.Parts {
@@ -125,13 +125,13 @@ func (f *facts) model(i int) {
 				f.add(fact{kind: policy.UserMessage, span: i, time: n.start, text: m.Text(), first: news.first})
 			}
 		case genai.Assistant:
-			f.asks(m, i, false)
+			f.asks(m, i, fromHistory)
 			f.says([]genai.Message{*m}, i, n.start, false)
 		}
 	}
 	answer := s.Output.List
 	for j := range answer {
-		f.asks(&answer[j], i, false)
+		f.asks(&answer[j], i, fromAnswer)
 		for k := range answer[j].Parts {
 			// A summary of a whole run, or a tool that the provider ran.
 			if p := &answer[j].Parts[k]; p.Kind == genai.ResponsePart {
@@ -143,10 +143,10 @@ func (f *facts) model(i int) {
 	f.says(answer, i, n.end, true)
 }
 
-func (f *facts) asks(m *genai.Message, model int, prior bool) {
+func (f *facts) asks(m *genai.Message, model int, from source) {
 	for j := range m.Parts {
 		if p := &m.Parts[j]; p.Kind == genai.CallPart {
-			f.calls.ask(p, model, prior)
+			f.calls.ask(p, model, from)
 		}
 	}
 }
