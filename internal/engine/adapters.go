@@ -47,7 +47,8 @@ func (in *Input) Read() (Reading, error) {
 	case KindHTTPJSON:
 		observed = in.Body
 		if in.StatusCode < 200 || in.StatusCode > 399 {
-			r.Transport = TransportError
+			r.Transport = TransportError // a failed call's body is no result
+			break
 		}
 		r.Payload, err = parseBody(in.Body)
 	case KindMCP:
@@ -76,10 +77,13 @@ func (in *Input) Read() (Reading, error) {
 }
 
 // parseBody parses a body that is a string. The empty string is not parsed: it
-// is an empty answer, not a broken one.
+// is no answer, not a broken one.
 func parseBody(body Value) (Payload, error) {
-	if body.Kind() != StringKind || body.Text() == "" {
+	if body.Kind() != StringKind {
 		return Payload{Value: body, Parsed: true}, nil
+	}
+	if body.Text() == "" {
+		return Payload{Parsed: true}, nil
 	}
 	return parseText(body.Text())
 }
@@ -101,14 +105,16 @@ func (in *Input) readMCP(r *Reading) (observed Value) {
 		r.add("protocol_conflict", Bool(true))
 	}
 	structured, _ := in.Body.Get("structuredContent")
-	if structured.IsNull() {
-		observed = in.mcpText()
-	} else {
+	switch {
+	case !structured.IsNull():
 		observed = structured
-	}
-	r.Payload.Value = observed
-	if in.ParseText && structured.IsNull() {
-		if p, err := parseBody(observed); err == nil && p.Parsed {
+		r.Payload.Value = observed
+	default:
+		observed = in.mcpText()
+		if observed.Kind() == StringKind || !in.document {
+			r.Payload.Value = observed
+		}
+		if p, err := parseBody(observed); in.ParseText && err == nil && p.Parsed {
 			r.Payload = p
 		}
 	}
@@ -161,19 +167,15 @@ func (in *Input) mcpText() Value {
 }
 
 func (in *Input) readStdio(r *Reading) (observed Value, err error) {
-	if in.ExitCode != 0 {
-		r.Transport = TransportError
-	}
 	stdout, _ := in.Body.Get("stdout")
 	format, _ := in.Body.Get("output_format")
 	switch {
+	case in.ExitCode != 0:
+		r.Transport = TransportError
 	case stdout.Kind() == StringKind && format.Text() == "json":
 		r.Payload, err = parseBody(stdout)
-	case stdout.Kind() == StringKind, stdout.Kind() == ArrayKind, stdout.Kind() == ObjectKind:
+	case stdout.Text() != "", stdout.Kind() == ArrayKind, stdout.Kind() == ObjectKind:
 		r.Payload.Value = stdout
-	}
-	if r.Payload.Parsed && r.Payload.Value.Kind() == StringKind && r.Payload.Value.Text() == "" {
-		r.Payload.Value = Null()
 	}
 	if command, _ := in.Body.Get("command"); command.Kind() == StringKind {
 		r.add("command", command)

@@ -80,8 +80,8 @@ var kindMarks = []struct {
 }
 
 func (in *Input) decodeKind(doc Value) error {
-	name, ok := doc.Get("kind")
-	if !ok {
+	name, _ := doc.Get("kind")
+	if name.IsNull() {
 		in.Kind = KindJSON
 		for _, m := range kindMarks {
 			if _, ok := doc.Get(m.key); ok {
@@ -194,8 +194,8 @@ func (in *Input) decodeEvidence(v Value) {
 
 // ref reads a reference. A claim without a call may lack it.
 func (in *Input) ref(doc Value, key string) string {
-	v, ok := doc.Get(key)
-	if !ok && in.Kind == KindClaimOnly {
+	v, _ := doc.Get(key)
+	if v.IsNull() && in.Kind == KindClaimOnly {
 		return ""
 	}
 	return in.text(v, key)

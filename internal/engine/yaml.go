@@ -3,7 +3,208 @@
 
 package engine
 
-// parseYAMLPayload will read YAML; until then every YAML text is refused.
-func parseYAMLPayload(string) (Value, error) {
-	return Value{}, errorf(CodeParseFailed, "YAML cannot be read yet")
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// maxYAMLDepth bounds what is made into values at all; the published limit is
+// far below it.
+const maxYAMLDepth = 400
+
+// parseYAML reads a YAML document. In this order, errors have CodeParseFailed for what is no YAML;
+// CodeUnsafeInput for anchors, aliases and foreign tags; CodeParseFailed for a second document;
+// CodeLimitExceeded for nesting beyond all reason; and then, whichever comes first in the
+// document, CodeUnsafeInput for a construct that no data needs and CodeParseFailed for a scalar
+// that is not of its form.
+func parseYAML(text string) (Value, error) {
+	if !utf8.ValidString(text) {
+		return Value{}, errorf(CodeParseFailed, "YAML: text is not UTF-8")
+	}
+	docs, unsafe, unpaired, err := parseYAMLTree(text)
+	switch {
+	case err != nil:
+		return Value{}, err
+	case unsafe:
+		return Value{}, errorf(CodeUnsafeInput, "YAML: anchors, aliases and tags of other types are refused")
+	case len(docs) > 1:
+		return Value{}, errorf(CodeParseFailed, "YAML: more than one document")
+	case len(docs) == 0:
+		return Null(), nil
+	}
+	v, err := buildYAML(docs[0])
+	if err == nil && unpaired {
+		err = errLoneSurrogate
+	}
+	return v, err
+}
+
+// parseYAMLPayload reads a YAML text that is a result. It is held to the limits
+// of a document, and a time in it is no data.
+func parseYAMLPayload(text string) (Value, error) {
+	v, err := parseYAML(text)
+	if err != nil {
+		return Value{}, err
+	}
+	return v, checkLimits(v, true)
+}
+
+// yamlBuild is a node on its way to a value.
+type yamlBuild struct {
+	node  *yamlNode
+	tag   string
+	value Value
+	// The values of a collection, and of a mapping the keys before them.
+	keys, values []*yamlBuild
+}
+
+// yamlBuilder makes values of a tree, level by level: the order in which faults
+// are found is that of the levels, and no depth needs a deep stack.
+type yamlBuilder struct {
+	queue []*yamlBuild // every node so far, children after their parents
+}
+
+func buildYAML(root *yamlNode) (Value, error) {
+	b := new(yamlBuilder)
+	top, err := b.add(root, root.tagOf())
+	if err != nil {
+		return Value{}, err
+	}
+	for i := 0; i < len(b.queue); i++ {
+		if err := b.queue[i].expand(b); err != nil {
+			return Value{}, err
+		}
+	}
+	for _, n := range slices.Backward(b.queue) { // children before their parents
+		n.assemble()
+	}
+	return top.value, nil
+}
+
+// add makes a node's value if it is a scalar, and otherwise leaves it to expand.
+func (b *yamlBuilder) add(n *yamlNode, tag string) (*yamlBuild, error) {
+	if n.depth > maxYAMLDepth {
+		return nil, errorf(CodeLimitExceeded, "YAML: nested more than %d levels deep", maxYAMLDepth)
+	}
+	build := &yamlBuild{node: n, tag: tag}
+	b.queue = append(b.queue, build)
+	if tag == "seq" || tag == "map" {
+		return build, nil
+	}
+	// A mapping can stand for a scalar: the value of its key "=".
+	for n.kind == yamlMappingNode {
+		var stand *yamlNode
+		for i := 0; i < len(n.children); i += 2 {
+			if n.children[i].tagOf() == "value" {
+				stand = n.children[i+1]
+				break
+			}
+		}
+		if stand == nil {
+			break
+		}
+		n = stand
+	}
+	if n.kind != yamlScalarNode {
+		return nil, errorf(CodeUnsafeInput, "YAML: collection with the tag of a scalar")
+	}
+	var err error
+	build.value, err = yamlScalarValue(tag, n.text)
+	return build, err
+}
+
+// expand adds the children of a collection.
+func (c *yamlBuild) expand(b *yamlBuilder) error {
+	switch {
+	case c.tag == "seq" && c.node.kind == yamlSequenceNode:
+		for _, n := range c.node.children {
+			v, err := b.add(n, n.tagOf())
+			if err != nil {
+				return err
+			}
+			c.values = append(c.values, v)
+		}
+	case c.tag == "map" && c.node.kind == yamlMappingNode:
+		pairs, err := yamlPairs(c.node)
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			tag := p.key.tagOf()
+			if tag == "value" {
+				tag = "str" // as a key "=" is a string
+			}
+			key, err := b.add(p.key, tag)
+			if err != nil {
+				return err
+			}
+			if tag == "seq" || tag == "map" {
+				return errorf(CodeUnsafeInput, "YAML: key that is a collection")
+			}
+			value, err := b.add(p.value, p.value.tagOf())
+			if err != nil {
+				return err
+			}
+			c.keys, c.values = append(c.keys, key), append(c.values, value)
+		}
+	case c.tag == "seq" || c.tag == "map":
+		return errorf(CodeUnsafeInput, "YAML: node with the tag of another kind of node")
+	}
+	return nil
+}
+
+// assemble makes a collection's value of its children's.
+func (c *yamlBuild) assemble() {
+	made := &composite{members: make([]Member, len(c.values))}
+	for i, v := range c.values {
+		made.members[i].Value = v.value
+	}
+	switch c.tag {
+	case "seq":
+		c.value = Value{kind: ArrayKind, made: made}
+	case "map":
+		for i, k := range c.keys {
+			if k.value.kind == StringKind {
+				made.members[i].Key = k.value.text
+				continue
+			}
+			if made.odd == nil {
+				made.odd = make([]bool, len(c.keys))
+			}
+			made.members[i].Key, made.odd[i] = k.node.text, true
+		}
+		made.settle()
+		c.value = Value{kind: ObjectKind, made: made}
+	}
+}
+
+type yamlPair struct{ key, value *yamlNode }
+
+// yamlPairs returns the pairs of a mapping: first those that its "<<" keys merge
+// into it, which its own replace. Depth is bounded by maxYAMLDepth.
+func yamlPairs(n *yamlNode) ([]yamlPair, error) {
+	var merged, own []yamlPair
+	for i := 0; i < len(n.children); i += 2 {
+		key, value := n.children[i], n.children[i+1]
+		if key.tagOf() != "merge" {
+			own = append(own, yamlPair{key, value})
+			continue
+		}
+		from := []*yamlNode{value}
+		if value.kind == yamlSequenceNode {
+			from = slices.Clone(value.children)
+			slices.Reverse(from) // the first one's pairs replace the others'
+		}
+		for _, m := range from {
+			if m.kind != yamlMappingNode {
+				return nil, errorf(CodeUnsafeInput, "YAML: << with something that cannot be merged")
+			}
+			pairs, err := yamlPairs(m)
+			if err != nil {
+				return nil, err
+			}
+			merged = append(merged, pairs...)
+		}
+	}
+	return append(merged, own...), nil
 }

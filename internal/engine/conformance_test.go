@@ -1,0 +1,323 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+)
+
+// The measured answers of the reference are rows of JSON lines files. What a row
+// is about shows in its fields, so files may be named and mixed as one likes, and
+// rows of other parts of the project are passed over.
+type conformanceRow struct {
+	// A whole check.
+	ID             string   `json:"id"`
+	Category       string   `json:"category"`
+	Flags          []string `json:"flags"`
+	Format         string   `json:"format"`
+	InputText      *string  `json:"input_text"`
+	InputB64       *string  `json:"input_b64"`
+	ContractFormat string   `json:"contract_format"`
+	ContractText   *string  `json:"contract_text"`
+	ContractB64    *string  `json:"contract_b64"`
+	Now            string   `json:"now"`
+	Redact         []string `json:"redact"`
+
+	// Canonical JSON.
+	JSONText  *string `json:"json_text"`
+	Canonical *string `json:"canonical"`
+	SHA256    string  `json:"sha256"`
+	Error     string  `json:"error"`
+	Propose   string  `json:"propose"` // where the reference crashes
+
+	// Version ordering.
+	Left  *string `json:"left"`
+	Right *string `json:"right"`
+
+	Expect json.RawMessage `json:"expect"`
+}
+
+type conformanceExpect struct {
+	Exit        *int           `json:"exit"`
+	Error       *string        `json:"error"`
+	Stage       string         `json:"stage"`
+	RecordJSON  string         `json:"record_json"`
+	ContentHash string         `json:"content_hash"`
+	PayloadHash *string        `json:"payload_hash"`
+	Envelope    map[string]any `json:"envelope"`
+}
+
+// conformanceDirs are the committed answers and the directories that
+// RESULTSEAL_CORPUS names.
+func conformanceDirs() []string {
+	dirs := []string{filepath.Join("testdata", "conformance")}
+	for dir := range strings.SplitSeq(os.Getenv("RESULTSEAL_CORPUS"), string(os.PathListSeparator)) {
+		if dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// eachRow calls f with every line of the JSON lines files in a directory.
+func eachRow(t *testing.T, dir string, f func(place string, row []byte)) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl*"))
+	require.NoError(t, err)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if strings.HasSuffix(name, ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(data))
+			require.NoError(t, err)
+			data, err = io.ReadAll(z)
+			require.NoError(t, err)
+		} else if !strings.HasSuffix(name, ".jsonl") {
+			continue
+		}
+		lines := bufio.NewReader(bytes.NewReader(data))
+		for n := 1; ; n++ {
+			line, err := lines.ReadBytes('\n')
+			if len(bytes.TrimSpace(line)) > 0 {
+				f(fmt.Sprintf("%s:%d", filepath.Base(name), n), line)
+			}
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+		}
+	}
+}
+
+// allowed names the deviation from the reference that a row is about, if any. A
+// rows that deviates must still be answered: it must not crash.
+func (r *conformanceRow) allowed() string {
+	switch {
+	case slices.Contains(r.Flags, "lone_surrogate"):
+		return "half of a surrogate pair is refused where it is read"
+	case r.Category == "timestamps_quirk":
+		return "an odd spelling of a time may be unreadable"
+	case slices.Contains(r.Flags, "yaml_date") && r.observesYAMLTime():
+		return "an unquoted YAML time in observed_at counts as it is written"
+	}
+	return ""
+}
+
+func (r *conformanceRow) observesYAMLTime() bool {
+	data, err := document(r.InputText, r.InputB64)
+	if err != nil || r.Format != "yaml" {
+		return false
+	}
+	doc, err := ParseDocument(data, FormatYAML)
+	if err != nil {
+		return false
+	}
+	at, _ := doc.Get("observed_at")
+	return at.Kind() == TimestampKind
+}
+
+func document(text, b64 *string) ([]byte, error) {
+	switch {
+	case text != nil:
+		return []byte(*text), nil
+	case b64 != nil:
+		return base64.StdEncoding.DecodeString(*b64)
+	}
+	return nil, errors.New("row without a document")
+}
+
+func formatNamed(name string) Format {
+	if name == "yaml" {
+		return FormatYAML
+	}
+	return FormatJSON
+}
+
+// verify answers a row and returns what differs from the expectation.
+func (r *conformanceRow) verify() (kind, difference string) {
+	switch {
+	case r.InputText != nil || r.InputB64 != nil:
+		return "check", r.verifyCheck()
+	case r.JSONText != nil:
+		return "canonical", r.verifyCanonical()
+	case r.Left != nil && r.Right != nil:
+		var want int
+		if err := json.Unmarshal(r.Expect, &want); err != nil {
+			return "versions", err.Error()
+		}
+		return "versions", cmp.Diff(want, CompareVersions(*r.Left, *r.Right))
+	}
+	return "", ""
+}
+
+func (r *conformanceRow) verifyCheck() string {
+	var want conformanceExpect
+	if err := json.Unmarshal(r.Expect, &want); err != nil {
+		return err.Error()
+	}
+	input, err := document(r.InputText, r.InputB64)
+	if err != nil {
+		return err.Error()
+	}
+	contract, err := document(r.ContractText, r.ContractB64)
+	if err != nil {
+		return err.Error()
+	}
+	clock := func() (time.Time, error) { return ParseClock(r.Now) }
+	report, err := Check(Document{input, formatNamed(r.Format)}, Document{contract, formatNamed(r.ContractFormat)}, clock, r.Redact)
+	if want.RecordJSON == "" {
+		if want.Error == nil { // the reference crashes and any decision will do
+			if err != nil {
+				return "want a decision, got " + err.Error()
+			}
+			return ""
+		}
+		var coded *Error
+		if !errors.As(err, &coded) {
+			return fmt.Sprintf("want error %s, got %s with %s", *want.Error, report.Evaluation.TruthState, report.Evaluation.ReasonCodes)
+		}
+		if string(coded.Code) != *want.Error || coded.Exit() != *want.Exit {
+			return fmt.Sprintf("want error %s and exit %d, got %s and exit %d", *want.Error, *want.Exit, coded, coded.Exit())
+		}
+		return ""
+	}
+	if err != nil {
+		return "want a record, got " + err.Error()
+	}
+	var payload *string
+	if checkLimits(report.Payload.Value, true) == nil { // the reference hashes no larger ones
+		if hash, err := Hash(report.Payload.Value); err == nil {
+			payload = &hash
+		}
+	}
+	exit := 0
+	if report.Evaluation.Decision == Blocked {
+		exit = 1
+	}
+	return cmp.Diff(want, conformanceExpect{
+		Exit:        &exit,
+		RecordJSON:  string(report.Record.AppendCanonical(nil)),
+		ContentHash: report.Envelope.ContentHash,
+		PayloadHash: payload,
+		Envelope:    publishedEnvelope(&report.Envelope, report.Payload),
+	})
+}
+
+// publishedEnvelope is an envelope as the reference publishes it.
+func publishedEnvelope(env *Envelope, p Payload) map[string]any {
+	state := StateObserved
+	switch {
+	case env.Transport != Transported:
+		state = StateUnknown
+	case !p.Parsed:
+		state = StateParseError
+	}
+	metadata := map[string]any{}
+	for _, m := range env.Metadata() {
+		text, err := m.Value.AppendCanonical(nil)
+		if err != nil { // not finite
+			metadata[m.Key] = err.Error()
+			continue
+		}
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil {
+			v = err.Error()
+		}
+		metadata[m.Key] = v
+	}
+	var version any
+	if env.SourceVersion != nil {
+		version = *env.SourceVersion
+	}
+	refs := []any{}
+	for _, ref := range env.EvidenceRefs {
+		refs = append(refs, ref)
+	}
+	return map[string]any{
+		"schema_version":  "1",
+		"observation_id":  env.ObservationID,
+		"tool_call_id":    env.ToolCallID,
+		"tool_name":       env.ToolName,
+		"source_ref":      env.SourceRef,
+		"target_ref":      env.TargetRef,
+		"observed_at":     env.ObservedAt,
+		"content_hash":    env.ContentHash,
+		"transport_state": env.Transport.String(),
+		"truth_state":     string(state),
+		"source_version":  version,
+		"evidence_refs":   refs,
+		"reason_codes":    []any{},
+		"metadata":        metadata,
+	}
+}
+
+func (r *conformanceRow) verifyCanonical() string {
+	wantError := r.Error
+	if r.Propose != "" {
+		wantError = r.Propose
+	}
+	v, err := ParseDocument([]byte(*r.JSONText), FormatJSON)
+	var got []byte
+	if err == nil {
+		got, err = v.AppendCanonical(nil)
+	}
+	if r.Canonical == nil {
+		var coded *Error
+		if !errors.As(err, &coded) || string(coded.Code) != wantError {
+			return fmt.Sprintf("want error %s, got %s and %v", wantError, got, err)
+		}
+		return ""
+	}
+	if err != nil {
+		return "want a canonical form, got " + err.Error()
+	}
+	hash, err := Hash(v)
+	if err != nil {
+		return err.Error()
+	}
+	return cmp.Diff([]string{*r.Canonical, hashPrefix + r.SHA256}, []string{string(got), hash})
+}
+
+func TestConformance(t *testing.T) {
+	for _, dir := range conformanceDirs() {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			answered, skipped := map[string]int{}, map[string]int{}
+			eachRow(t, dir, func(place string, line []byte) {
+				var row conformanceRow
+				if json.Unmarshal(line, &row) != nil {
+					return // another part's
+				}
+				kind, difference := row.verify()
+				if kind == "" {
+					return
+				}
+				if why := row.allowed(); why != "" {
+					skipped[why]++
+					return
+				}
+				answered[kind]++
+				if difference != "" {
+					t.Errorf("%s %s (%s):\n%s", place, row.ID, row.Category, difference)
+				}
+			})
+			t.Logf("answered %v, deviations %v", answered, skipped)
+		})
+	}
+}

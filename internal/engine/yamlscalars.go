@@ -1,0 +1,219 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// yamlPlain are the forms in which a plain scalar is more than a string, in the
+// order in which they are tried.
+var yamlPlain = []struct {
+	tag  string
+	form *regexp.Regexp
+}{
+	{"bool", regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)},
+	{"float", regexp.MustCompile(`^(?:` +
+		`[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?` + // 1. 1.5 1.5e+3
+		`|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` + // .5
+		`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*` + // 1:30.5
+		`|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)},
+	{"int", regexp.MustCompile(`^(?:` +
+		`[-+]?0b[01_]+` +
+		`|[-+]?0[0-7_]+` +
+		`|[-+]?(?:0|[1-9][0-9_]*)` +
+		`|[-+]?0x[0-9a-fA-F_]+` +
+		`|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)}, // 1:30 is 90
+	{"merge", regexp.MustCompile(`^<<$`)},
+	{"null", regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)},
+	{"timestamp", yamlTime},
+	{"value", regexp.MustCompile(`^=$`)},
+}
+
+var yamlTime = regexp.MustCompile(`^(?:(\d{4})-(\d\d)-(\d\d)` +
+	`|(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.\d*)?` +
+	`(?:[ \t]*(?:Z|[-+](\d\d?)(?::(\d\d))?))?)$`)
+
+// tagOf returns the tag of a node: its own, or the one that its form implies.
+func (n *yamlNode) tagOf() string {
+	switch {
+	case n.tag != "":
+		return n.tag
+	case n.kind == yamlSequenceNode:
+		return "seq"
+	case n.kind == yamlMappingNode:
+		return "map"
+	case !n.plain:
+		return "str"
+	}
+	for _, p := range yamlPlain {
+		if p.form.MatchString(n.text) {
+			return p.tag
+		}
+	}
+	return "str"
+}
+
+// scalarValue returns the value of a scalar node of the given tag. Errors have
+// CodeParseFailed for a text that is not of the tag's form, and CodeUnsafeInput for a
+// tag that has no value.
+func yamlScalarValue(tag, text string) (Value, error) {
+	var v Value
+	ok := true
+	switch tag {
+	case "str":
+		v = String(text)
+	case "null":
+	case "bool":
+		v, ok = yamlBool(text)
+	case "int":
+		v, ok = yamlInt(text)
+	case "float":
+		v, ok = yamlFloat(text)
+	case "timestamp":
+		v, ok = Value{kind: TimestampKind, text: text}, yamlTimestamp(text)
+	default:
+		return Value{}, errorf(CodeUnsafeInput, "YAML: %s where there is nothing to merge or replace", tag)
+	}
+	if !ok {
+		return Value{}, errorf(CodeParseFailed, "YAML: text that is no %s", tag)
+	}
+	return v, nil
+}
+
+func yamlBool(text string) (Value, bool) {
+	switch strings.ToLower(text) {
+	case "yes", "true", "on":
+		return Bool(true), true
+	case "no", "false", "off":
+		return Bool(false), true
+	}
+	return Value{}, false
+}
+
+func yamlInt(text string) (Value, bool) {
+	text = strings.ReplaceAll(text, "_", "")
+	negative := strings.HasPrefix(text, "-")
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		text = text[1:]
+	}
+	var n *big.Int
+	ok := text != ""
+	switch {
+	case !ok:
+	case text == "0":
+		n = new(big.Int)
+	case strings.HasPrefix(text, "0b"):
+		n, ok = bigInt(text[2:], 2)
+	case strings.HasPrefix(text, "0x"):
+		n, ok = bigInt(text[2:], 16)
+	case text[0] == '0':
+		n, ok = bigInt(text, 8)
+	case strings.Contains(text, ":"):
+		n = new(big.Int)
+		for part := range strings.SplitSeq(text, ":") {
+			var d *big.Int
+			if d, ok = bigInt(part, 10); !ok {
+				break
+			}
+			n.Add(n.Mul(n, big.NewInt(60)), d)
+		}
+	default:
+		n, ok = bigInt(text, 10)
+	}
+	if !ok {
+		return Value{}, false
+	}
+	if negative {
+		n.Neg(n)
+	}
+	if n.IsInt64() {
+		return Int(n.Int64()), true
+	}
+	return Value{kind: IntKind, text: n.String(), exact: true}, true
+}
+
+// bigInt reads an integer as an explicit tag lets it be written: with spaces
+// around it, a sign, the prefix of its base, and digits of any script.
+func bigInt(text string, base int) (*big.Int, bool) {
+	text = asciiDigits(strings.TrimFunc(text, unicode.IsSpace))
+	sign := ""
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		sign, text = text[:1], text[1:]
+	}
+	if len(text) > 2 && text[0] == '0' {
+		switch c := text[1] | 0x20; {
+		case base == 2 && c == 'b', base == 8 && c == 'o', base == 16 && c == 'x':
+			text = text[2:]
+		}
+	}
+	if text == "" || text[0] == '-' || text[0] == '+' || base == 10 && len(text) > maxIntDigits {
+		return nil, false
+	}
+	return new(big.Int).SetString(sign+text, base)
+}
+
+// asciiDigits replaces decimal digits of other scripts.
+func asciiDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x80 && unicode.Is(unicode.Nd, r) {
+			return '0' + rune(digitValue(r))
+		}
+		return r
+	}, text)
+}
+
+func yamlFloat(text string) (Value, bool) {
+	text = strings.ToLower(strings.ReplaceAll(text, "_", ""))
+	sign := 1.0
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		if text[0] == '-' {
+			sign = -1
+		}
+		text = text[1:]
+	}
+	switch text {
+	case ".inf":
+		text = "inf"
+	case ".nan":
+		text = "nan"
+	}
+	parts := strings.Split(text, ":")
+	value, base := 0.0, 1.0
+	for i := len(parts) - 1; i >= 0; i-- {
+		digit, ok := parseFloat(parts[i])
+		if !ok {
+			return Value{}, false
+		}
+		value += digit * base
+		base *= 60
+	}
+	return Float(sign * value), true
+}
+
+// parseFloat reads a decimal float; one that overflows is infinite.
+func parseFloat(text string) (float64, bool) {
+	text = asciiDigits(strings.TrimFunc(text, unicode.IsSpace))
+	if strings.ContainsAny(text, "xXpP_") { // Go's own forms
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil || f != 0 && f-f != 0
+}
+
+// yamlTimestamp reports whether a text is a date or time that exists.
+func yamlTimestamp(text string) bool {
+	m := yamlTime.FindStringSubmatch(strings.TrimSuffix(text, "\n"))
+	if m == nil {
+		return false
+	}
+	n := func(i int) int { v, _ := strconv.Atoi(m[i]); return v }
+	year, month, day := n(1)+n(4), n(2)+n(5), n(3)+n(6) // of the two forms one is empty
+	return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) &&
+		n(7) <= 23 && n(8) <= 59 && n(9) <= 59 && n(10)*60+n(11) < 24*60
+}

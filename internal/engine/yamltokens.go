@@ -1,0 +1,985 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The YAML reader has three steps: tokens (this file), a tree of nodes
+// (yamltree.go), and values (yamlscalars.go, yaml.go). It reads YAML 1.1, in the
+// strict way in which the semantics were measured: tabs neither indent nor
+// separate, keys fit on a line, and what a tolerant reader would guess at is an
+// error. Nothing is ever looked up, called or copied: there are no anchors, no
+// aliases and no tags but those of plain data.
+
+type yamlTokenKind uint8
+
+const (
+	yamlStreamEnd yamlTokenKind = iota
+	yamlDirective
+	yamlDocumentStart
+	yamlDocumentEnd
+	yamlBlockSequenceStart
+	yamlBlockMappingStart
+	yamlBlockEnd
+	yamlFlowSequenceStart
+	yamlFlowSequenceEnd
+	yamlFlowMappingStart
+	yamlFlowMappingEnd
+	yamlFlowEntry
+	yamlBlockEntry
+	yamlKey
+	yamlValue
+	yamlAlias
+	yamlAnchor
+	yamlTag
+	yamlScalar
+)
+
+type yamlToken struct {
+	kind yamlTokenKind
+	at   int // the position of its first character
+	// Scalar, YAML directive (its version): the text. Tag, TAG directive: handle and text.
+	text, handle string
+	plain        bool // a scalar without quotes, not a block
+}
+
+// maxSimpleKey is how long a key without "?" may be, in characters.
+const maxSimpleKey = 1024
+
+// simpleKey is a token that may turn out to be a key once a ":" follows it.
+type simpleKey struct {
+	possible bool
+	required bool // in block context at the indentation: it must turn out so
+	token    int
+	at       int
+	line     int
+	column   int
+}
+
+// yamlScanner cuts a text into tokens.
+type yamlScanner struct {
+	src    []rune
+	at     int
+	line   int
+	column int
+	tokens []yamlToken
+
+	indent  int // of the innermost block collection, -1 outside of any
+	indents []int
+
+	// One candidate for a key at each level of flow brackets; those below fresh
+	// are none any more.
+	keys     []simpleKey
+	fresh    int
+	allowKey bool
+
+	starts   map[int][]yamlToken // tokens to go before a token, once it is known to be a key
+	unpaired bool                // an escape was half of a surrogate pair
+}
+
+// scanYAML returns the tokens of a text. Errors have CodeParseFailed.
+func scanYAML(text string) (tokens []yamlToken, unpaired bool, err error) {
+	s := &yamlScanner{src: []rune(text), indent: -1, keys: make([]simpleKey, 1), allowKey: true, starts: map[int][]yamlToken{}}
+	for i, r := range s.src {
+		if !yamlPrintable(r) {
+			s.at = i
+			return nil, false, s.fail("character that YAML does not allow")
+		}
+	}
+	for {
+		done, err := s.next()
+		if err != nil {
+			return nil, false, err
+		}
+		if done {
+			break
+		}
+	}
+	if len(s.starts) == 0 {
+		return s.tokens, s.unpaired, nil
+	}
+	tokens = make([]yamlToken, 0, len(s.tokens)+2*len(s.starts))
+	for i, t := range s.tokens {
+		tokens = append(append(tokens, s.starts[i]...), t)
+	}
+	return tokens, s.unpaired, nil
+}
+
+func yamlPrintable(r rune) bool {
+	switch {
+	case r == '\t', r == '\n', r == '\r', r == 0x85, 0x20 <= r && r <= 0x7E:
+		return true
+	}
+	return 0xA0 <= r && r <= 0xD7FF || 0xE000 <= r && r <= 0xFFFD || r >= 0x10000
+}
+
+func (s *yamlScanner) fail(format string, args ...any) error {
+	line := 1
+	for i, r := range s.src[:min(s.at, len(s.src))] {
+		if yamlBreak(r) && !(r == '\r' && s.peekAt(i+1) == '\n') {
+			line++
+		}
+	}
+	return errorf(CodeParseFailed, "YAML: %s on line %d", fmt.Sprintf(format, args...), line)
+}
+
+// peek returns the character n after the current one; 0 is past the end.
+func (s *yamlScanner) peek(n int) rune { return s.peekAt(s.at + n) }
+
+func (s *yamlScanner) peekAt(i int) rune {
+	if i < len(s.src) {
+		return s.src[i]
+	}
+	return 0
+}
+
+func (s *yamlScanner) forward(n int) {
+	for ; n > 0 && s.at < len(s.src); n-- {
+		r := s.src[s.at]
+		s.at++
+		switch {
+		case yamlBreak(r) && !(r == '\r' && s.peek(0) == '\n'):
+			s.line++
+			s.column = 0
+		case r != '\uFEFF':
+			s.column++
+		}
+	}
+}
+
+// take returns the next n characters and goes past them.
+func (s *yamlScanner) take(n int) string {
+	text := string(s.src[s.at : s.at+n])
+	s.forward(n)
+	return text
+}
+
+func yamlBreak(r rune) bool {
+	return r == '\n' || r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
+}
+
+func yamlBreakOrEnd(r rune) bool { return r == 0 || yamlBreak(r) }
+
+// yamlBlank: white space, a line break or the end.
+func yamlBlank(r rune) bool { return r == ' ' || r == '\t' || yamlBreakOrEnd(r) }
+
+// yamlSpaced is yamlBlank without the tab.
+func yamlSpaced(r rune) bool { return r == ' ' || yamlBreakOrEnd(r) }
+
+func yamlWord(r rune) bool {
+	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '-' || r == '_'
+}
+
+// next scans a token.
+func (s *yamlScanner) next() (done bool, err error) {
+	s.skip()
+	if err := s.staleKeys(); err != nil {
+		return false, err
+	}
+	s.unwind(s.column)
+	c := s.peek(0)
+	switch {
+	case c == 0:
+		s.unwind(-1)
+		if err := s.dropKey(); err != nil {
+			return false, err
+		}
+		s.add(yamlStreamEnd)
+		return true, nil
+	case c == '%' && s.column == 0:
+		return false, s.directive()
+	case s.documentMark("---"):
+		return false, s.documentIndicator(yamlDocumentStart)
+	case s.documentMark("..."):
+		return false, s.documentIndicator(yamlDocumentEnd)
+	}
+	flow := s.flow() > 0
+	switch c {
+	case '[':
+		return false, s.openFlow(yamlFlowSequenceStart)
+	case '{':
+		return false, s.openFlow(yamlFlowMappingStart)
+	case ']':
+		return false, s.closeFlow(yamlFlowSequenceEnd)
+	case '}':
+		return false, s.closeFlow(yamlFlowMappingEnd)
+	case ',':
+		s.allowKey = true
+		return false, s.indicator(yamlFlowEntry)
+	case '*':
+		return false, s.anchor(yamlAlias)
+	case '&':
+		return false, s.anchor(yamlAnchor)
+	case '!':
+		return false, s.tag()
+	case '\'', '"':
+		return false, s.quoted(c)
+	case '-':
+		if yamlBlank(s.peek(1)) {
+			return false, s.blockEntry()
+		}
+	case '?':
+		if flow || yamlBlank(s.peek(1)) {
+			return false, s.key()
+		}
+	case ':':
+		if flow || yamlBlank(s.peek(1)) {
+			return false, s.value()
+		}
+	case '|', '>':
+		if !flow {
+			return false, s.block(c == '>')
+		}
+	}
+	if strings.ContainsRune("\t#|>%@`", c) { // what of these is legal here was scanned above
+		return false, s.fail("character that cannot start anything")
+	}
+	return false, s.plain()
+}
+
+func (s *yamlScanner) flow() int { return len(s.keys) - 1 }
+
+func (s *yamlScanner) add(kind yamlTokenKind) {
+	s.tokens = append(s.tokens, yamlToken{kind: kind, at: s.at})
+}
+
+// skip goes to the next token, past spaces, comments and line breaks.
+func (s *yamlScanner) skip() {
+	if s.at == 0 && s.peek(0) == '\uFEFF' {
+		s.forward(1)
+	}
+	for {
+		for s.peek(0) == ' ' {
+			s.forward(1)
+		}
+		s.comment()
+		if s.lineBreak() == "" {
+			return
+		}
+		if s.flow() == 0 {
+			s.allowKey = true
+		}
+	}
+}
+
+func (s *yamlScanner) comment() {
+	if s.peek(0) == '#' {
+		for !yamlBreakOrEnd(s.peek(0)) {
+			s.forward(1)
+		}
+	}
+}
+
+// lineBreak goes past a line break, if there is one, and returns what it stands for.
+func (s *yamlScanner) lineBreak() string {
+	switch r := s.peek(0); {
+	case r == '\r' && s.peek(1) == '\n':
+		s.forward(2)
+		return "\n"
+	case r == '\n', r == '\r', r == 0x85:
+		s.forward(1)
+		return "\n"
+	case yamlBreak(r):
+		s.forward(1)
+		return string(r)
+	}
+	return ""
+}
+
+// documentMark reports whether "---" or "..." stands on its own at the start of a line.
+func (s *yamlScanner) documentMark(mark string) bool {
+	return s.column == 0 && s.marks(mark)
+}
+
+func (s *yamlScanner) marks(mark string) bool {
+	for i, r := range mark {
+		if s.peek(i) != r {
+			return false
+		}
+	}
+	return yamlBlank(s.peek(3))
+}
+
+// Keys.
+
+// staleKeys drops candidates for keys that "with their colon" would no longer fit
+// on a line.
+func (s *yamlScanner) staleKeys() error {
+	for ; s.fresh < len(s.keys); s.fresh++ {
+		k := &s.keys[s.fresh]
+		if !k.possible {
+			continue
+		}
+		if k.line == s.line && s.at-k.at <= maxSimpleKey {
+			return nil
+		}
+		if k.required {
+			return s.fail("expected ':'")
+		}
+		k.possible = false
+	}
+	return nil
+}
+
+// maybeKey notes that the token to come may be a key.
+func (s *yamlScanner) maybeKey() error {
+	if !s.allowKey {
+		return nil
+	}
+	if err := s.dropKey(); err != nil {
+		return err
+	}
+	level := s.flow()
+	s.keys[level] = simpleKey{
+		possible: true,
+		required: level == 0 && s.indent == s.column,
+		token:    len(s.tokens),
+		at:       s.at, line: s.line, column: s.column,
+	}
+	s.fresh = min(s.fresh, level)
+	return nil
+}
+
+func (s *yamlScanner) dropKey() error {
+	k := &s.keys[s.flow()]
+	if k.possible && k.required {
+		return s.fail("expected ':'")
+	}
+	k.possible = false
+	return nil
+}
+
+// Indentation.
+
+// unwind ends the block collections that are indented more than column.
+func (s *yamlScanner) unwind(column int) {
+	if s.flow() > 0 {
+		return
+	}
+	for s.indent > column {
+		s.add(yamlBlockEnd)
+		s.indent = s.indents[len(s.indents)-1]
+		s.indents = s.indents[:len(s.indents)-1]
+	}
+}
+
+// indentTo reports whether a block collection starts at column.
+func (s *yamlScanner) indentTo(column int) bool {
+	if s.indent >= column {
+		return false
+	}
+	s.indents = append(s.indents, s.indent)
+	s.indent = column
+	return true
+}
+
+// Indicators.
+
+func (s *yamlScanner) indicator(kind yamlTokenKind) error {
+	err := s.dropKey()
+	s.add(kind)
+	s.forward(1)
+	return err
+}
+
+func (s *yamlScanner) documentIndicator(kind yamlTokenKind) error {
+	s.unwind(-1)
+	err := s.dropKey()
+	s.allowKey = false
+	s.add(kind)
+	s.forward(3)
+	return err
+}
+
+func (s *yamlScanner) openFlow(kind yamlTokenKind) error {
+	if err := s.maybeKey(); err != nil {
+		return err
+	}
+	s.keys = append(s.keys, simpleKey{})
+	s.allowKey = true
+	s.add(kind)
+	s.forward(1)
+	return nil
+}
+
+func (s *yamlScanner) closeFlow(kind yamlTokenKind) error {
+	if s.flow() == 0 {
+		return s.fail("bracket that closes nothing")
+	}
+	err := s.dropKey()
+	s.keys = s.keys[:s.flow()]
+	s.fresh = min(s.fresh, s.flow())
+	s.allowKey = false
+	s.add(kind)
+	s.forward(1)
+	return err
+}
+
+func (s *yamlScanner) blockEntry() error {
+	if s.flow() == 0 {
+		if !s.allowKey {
+			return s.fail("'-' where no entry can be")
+		}
+		if s.indentTo(s.column) {
+			s.add(yamlBlockSequenceStart)
+		}
+	}
+	s.allowKey = true
+	return s.indicator(yamlBlockEntry)
+}
+
+func (s *yamlScanner) key() error {
+	if s.flow() == 0 {
+		if !s.allowKey {
+			return s.fail("'?' where no key can be")
+		}
+		if s.indentTo(s.column) {
+			s.add(yamlBlockMappingStart)
+		}
+	}
+	s.allowKey = s.flow() == 0
+	return s.indicator(yamlKey)
+}
+
+func (s *yamlScanner) value() error {
+	flow := s.flow()
+	if k := &s.keys[flow]; k.possible {
+		k.possible = false
+		if flow == 0 && s.indentTo(k.column) {
+			s.starts[k.token] = append(s.starts[k.token], yamlToken{kind: yamlBlockMappingStart, at: k.at})
+		}
+		s.starts[k.token] = append(s.starts[k.token], yamlToken{kind: yamlKey, at: k.at})
+		s.allowKey = false
+		return s.indicator(yamlValue)
+	}
+	if flow == 0 {
+		if !s.allowKey {
+			return s.fail("':' where no value can be")
+		}
+		if s.indentTo(s.column) {
+			s.add(yamlBlockMappingStart)
+		}
+	}
+	s.allowKey = flow == 0
+	return s.indicator(yamlValue)
+}
+
+// Directives, anchors and tags.
+
+func (s *yamlScanner) directive() error {
+	s.unwind(-1)
+	if err := s.dropKey(); err != nil {
+		return err
+	}
+	s.allowKey = false
+	t := yamlToken{kind: yamlDirective, at: s.at}
+	s.forward(1)
+	name, err := s.word("a directive")
+	if err != nil {
+		return err
+	}
+	if !yamlSpaced(s.peek(0)) {
+		return s.fail("directive with an odd name")
+	}
+	switch name {
+	case "YAML":
+		s.spaces()
+		var major, minor string
+		if major, err = s.digits(); err != nil {
+			return err
+		}
+		if s.peek(0) != '.' {
+			return s.fail("version without '.'")
+		}
+		s.forward(1)
+		if minor, err = s.digits(); err != nil {
+			return err
+		}
+		t.text = major + "." + minor
+	case "TAG":
+		s.spaces()
+		if t.handle, err = s.tagHandle(); err != nil {
+			return err
+		}
+		if s.peek(0) != ' ' {
+			return s.fail("tag handle without a space")
+		}
+		s.spaces()
+		if t.text, err = s.tagURI(); err != nil {
+			return err
+		}
+	default: // one that is not known is ignored
+		for !yamlBreakOrEnd(s.peek(0)) {
+			s.forward(1)
+		}
+	}
+	if !yamlSpaced(s.peek(0)) {
+		return s.fail("directive with an odd end")
+	}
+	s.tokens = append(s.tokens, t)
+	return s.restOfLine("directive")
+}
+
+// restOfLine goes past spaces, a comment and a line break.
+func (s *yamlScanner) restOfLine(what string) error {
+	s.spaces()
+	s.comment()
+	if !yamlBreakOrEnd(s.peek(0)) {
+		return s.fail("more text on the line of a %s", what)
+	}
+	s.lineBreak()
+	return nil
+}
+
+func (s *yamlScanner) spaces() {
+	for s.peek(0) == ' ' {
+		s.forward(1)
+	}
+}
+
+func (s *yamlScanner) word(what string) (string, error) {
+	n := 0
+	for yamlWord(s.peek(n)) {
+		n++
+	}
+	if n == 0 {
+		return "", s.fail("%s without a name", what)
+	}
+	return s.take(n), nil
+}
+
+func (s *yamlScanner) digits() (string, error) {
+	n := 0
+	for '0' <= s.peek(n) && s.peek(n) <= '9' {
+		n++
+	}
+	if n == 0 {
+		return "", s.fail("version without a digit")
+	}
+	return s.take(n), nil
+}
+
+func (s *yamlScanner) anchor(kind yamlTokenKind) error {
+	if err := s.maybeKey(); err != nil {
+		return err
+	}
+	s.allowKey = false
+	s.add(kind)
+	s.forward(1)
+	if _, err := s.word("an anchor or alias"); err != nil {
+		return err
+	}
+	if r := s.peek(0); !yamlBlank(r) && !strings.ContainsRune("?:,]}%@`", r) {
+		return s.fail("anchor or alias with an odd name")
+	}
+	return nil
+}
+
+func (s *yamlScanner) tag() error {
+	if err := s.maybeKey(); err != nil {
+		return err
+	}
+	s.allowKey = false
+	t := yamlToken{kind: yamlTag, at: s.at}
+	var err error
+	switch r := s.peek(1); {
+	case r == '<': // !<uri>
+		s.forward(2)
+		if t.text, err = s.tagURI(); err != nil {
+			return err
+		}
+		if s.peek(0) != '>' {
+			return s.fail("tag without '>'")
+		}
+		s.forward(1)
+	case yamlBlank(r): // ! alone
+		t.text = "!"
+		s.forward(1)
+	default: // !suffix or !handle!suffix
+		n := 1
+		for !yamlSpaced(s.peek(n)) && s.peek(n) != '!' {
+			n++
+		}
+		if s.peek(n) == '!' {
+			if t.handle, err = s.tagHandle(); err != nil {
+				return err
+			}
+		} else {
+			t.handle = "!"
+			s.forward(1)
+		}
+		if t.text, err = s.tagURI(); err != nil {
+			return err
+		}
+	}
+	if !yamlSpaced(s.peek(0)) {
+		return s.fail("tag without a space")
+	}
+	s.tokens = append(s.tokens, t)
+	return nil
+}
+
+// tagHandle scans "!", "!!" or "!word!".
+func (s *yamlScanner) tagHandle() (string, error) {
+	if s.peek(0) != '!' {
+		return "", s.fail("tag handle without '!'")
+	}
+	n := 1
+	if s.peek(n) != ' ' {
+		for yamlWord(s.peek(n)) {
+			n++
+		}
+		if s.peek(n) != '!' {
+			return "", s.fail("tag handle without '!'")
+		}
+		n++
+	}
+	return s.take(n), nil
+}
+
+func (s *yamlScanner) tagURI() (string, error) {
+	var uri []byte
+	for {
+		r := s.peek(0)
+		if r == '%' {
+			var escaped []byte
+			for ; s.peek(0) == '%'; s.forward(2) {
+				s.forward(1)
+				b, ok := s.hex(2)
+				if !ok {
+					return "", s.fail("expected two hexadecimal digits")
+				}
+				escaped = append(escaped, byte(b))
+			}
+			if !utf8.Valid(escaped) {
+				return "", s.fail("tag that is not UTF-8")
+			}
+			uri = append(uri, escaped...)
+			continue
+		}
+		if r == 0 || !yamlWord(r) && !strings.ContainsRune(";/?:@&=+$,.!~*'()[]", r) {
+			break
+		}
+		uri = append(uri, byte(r))
+		s.forward(1)
+	}
+	if len(uri) == 0 {
+		return "", s.fail("tag without a name")
+	}
+	return string(uri), nil
+}
+
+// hex reads the next n hexadecimal digits and stays before them.
+func (s *yamlScanner) hex(n int) (v uint64, ok bool) {
+	for i := range n {
+		r := s.peek(i)
+		switch {
+		case '0' <= r && r <= '9':
+			r -= '0'
+		case 'a' <= r && r <= 'f':
+			r -= 'a' - 10
+		case 'A' <= r && r <= 'F':
+			r -= 'A' - 10
+		default:
+			return 0, false
+		}
+		v = v<<4 | uint64(r)
+	}
+	return v, true
+}
+
+// Scalars.
+
+func (s *yamlScanner) scalar(at int, text []rune, plain bool) {
+	s.tokens = append(s.tokens, yamlToken{kind: yamlScalar, at: at, text: string(text), plain: plain})
+}
+
+// plain scans a scalar without quotes.
+func (s *yamlScanner) plain() error {
+	if err := s.maybeKey(); err != nil {
+		return err
+	}
+	s.allowKey = false
+	start, flow := s.at, s.flow() > 0
+	var text, spaces []rune
+	for s.peek(0) != '#' {
+		n := 0
+		for {
+			r := s.peek(n)
+			if yamlBlank(r) || flow && strings.ContainsRune(",?[]{}", r) {
+				break
+			}
+			if r == ':' {
+				after := s.peek(n + 1)
+				if yamlBlank(after) || flow && strings.ContainsRune(",[]{}", after) {
+					break
+				}
+			}
+			n++
+		}
+		if n == 0 {
+			break
+		}
+		s.allowKey = false
+		text = append(append(text, spaces...), s.src[s.at:s.at+n]...)
+		s.forward(n)
+		spaces = s.plainSpaces()
+		if len(spaces) == 0 || s.peek(0) == '#' || !flow && s.column <= s.indent {
+			break
+		}
+	}
+	if s.at == start {
+		return s.fail("character that cannot start anything")
+	}
+	s.scalar(start, text, true)
+	return nil
+}
+
+// plainSpaces goes past what may stand between two parts of a plain scalar, and
+// returns what it stands for: nothing at the end of a document.
+func (s *yamlScanner) plainSpaces() []rune {
+	start := s.at
+	s.spaces()
+	if !yamlBreak(s.peek(0)) {
+		return s.src[start:s.at]
+	}
+	first := s.lineBreak()
+	s.allowKey = true
+	var breaks []rune
+	for {
+		if s.marks("---") || s.marks("...") {
+			return nil
+		}
+		for s.peek(0) == ' ' {
+			s.forward(1)
+		}
+		if !yamlBreak(s.peek(0)) {
+			return foldBreaks(first, breaks)
+		}
+		breaks = append(breaks, []rune(s.lineBreak())...)
+	}
+}
+
+// foldBreaks joins two lines: a single line feed becomes a space.
+func foldBreaks(first string, more []rune) []rune {
+	switch {
+	case first != "\n":
+		return append([]rune(first), more...)
+	case len(more) == 0:
+		return []rune{' '}
+	}
+	return more
+}
+
+// quoted scans a scalar in single or double quotes.
+func (s *yamlScanner) quoted(quote rune) error {
+	if err := s.maybeKey(); err != nil {
+		return err
+	}
+	s.allowKey = false
+	start := s.at
+	s.forward(1)
+	var text []rune
+	for {
+		switch r := s.peek(0); {
+		case r == quote && quote == '\'' && s.peek(1) == '\'':
+			text = append(text, '\'')
+			s.forward(2)
+		case r == quote:
+			s.forward(1)
+			s.scalar(start, text, false)
+			return nil
+		case r == 0:
+			return s.fail("quoted text without end")
+		case r == '\\' && quote == '"':
+			decoded, err := s.escape()
+			if err != nil {
+				return err
+			}
+			text = append(text, decoded...)
+		case yamlBlank(r):
+			n := 0
+			for s.peek(n) == ' ' || s.peek(n) == '\t' {
+				n++
+			}
+			if !yamlBreakOrEnd(s.peek(n)) {
+				text = append(text, s.src[s.at:s.at+n]...)
+				s.forward(n)
+				continue
+			}
+			s.forward(n)
+			first := s.lineBreak()
+			if first == "" {
+				return s.fail("quoted text without end")
+			}
+			more, err := s.quotedBreaks()
+			if err != nil {
+				return err
+			}
+			text = append(text, foldBreaks(first, more)...)
+		default:
+			text = append(text, r)
+			s.forward(1)
+		}
+	}
+}
+
+// quotedBreaks goes past the line breaks and white space before the next
+// character of a quoted text.
+func (s *yamlScanner) quotedBreaks() (breaks []rune, err error) {
+	for {
+		if s.marks("---") || s.marks("...") {
+			return nil, s.fail("document that ends within quoted text")
+		}
+		for s.peek(0) == ' ' || s.peek(0) == '\t' {
+			s.forward(1)
+		}
+		if !yamlBreak(s.peek(0)) {
+			return breaks, nil
+		}
+		breaks = append(breaks, []rune(s.lineBreak())...)
+	}
+}
+
+// yamlEscapes are the escapes of one character.
+var yamlEscapes = map[rune]rune{
+	'0': 0, 'a': '\a', 'b': '\b', 't': '\t', '\t': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r',
+	'e': 0x1B, ' ': ' ', '"': '"', '\\': '\\', '/': '/', 'N': 0x85, '_': 0xA0, 'L': 0x2028, 'P': 0x2029,
+}
+
+// yamlEscapeDigits are the escapes by number.
+var yamlEscapeDigits = map[rune]int{'x': 2, 'u': 4, 'U': 8}
+
+// escape scans an escape in double quotes.
+func (s *yamlScanner) escape() ([]rune, error) {
+	s.forward(1)
+	r := s.peek(0)
+	if decoded, ok := yamlEscapes[r]; ok {
+		s.forward(1)
+		return []rune{decoded}, nil
+	}
+	if n, ok := yamlEscapeDigits[r]; ok {
+		s.forward(1)
+		v, ok := s.hex(n)
+		switch {
+		case !ok:
+			return nil, s.fail("expected %d hexadecimal digits", n)
+		case v > utf8.MaxRune:
+			return nil, s.fail("escape beyond the last character")
+		}
+		s.forward(n)
+		if surrogate(rune(v)) { // two of them do not make a pair
+			s.unpaired = true
+			v = utf8.RuneError
+		}
+		return []rune{rune(v)}, nil
+	}
+	if !yamlBreak(r) {
+		return nil, s.fail("unknown escape")
+	}
+	s.lineBreak()
+	return s.quotedBreaks()
+}
+
+// block scans a literal or folded block scalar.
+func (s *yamlScanner) block(folded bool) error {
+	s.allowKey = true
+	if err := s.dropKey(); err != nil {
+		return err
+	}
+	start := s.at
+	s.forward(1)
+	chomp, indent, err := s.blockHeader()
+	if err != nil {
+		return err
+	}
+	least := max(s.indent+1, 1)
+	var breaks []rune
+	if indent == 0 {
+		// The first line that is not blank says how far the text is indented, and
+		// blank lines before it may be indented further.
+		widest := 0
+		for s.peek(0) == ' ' || yamlBreak(s.peek(0)) {
+			if s.peek(0) != ' ' {
+				breaks = append(breaks, []rune(s.lineBreak())...)
+				continue
+			}
+			s.forward(1)
+			widest = max(widest, s.column)
+		}
+		indent = max(least, widest)
+	} else {
+		indent += least - 1
+		breaks = s.blockBreaks(indent)
+	}
+	var text []rune
+	last := ""
+	for s.column == indent && s.peek(0) != 0 {
+		text = append(text, breaks...)
+		spaced := s.peek(0) == ' ' || s.peek(0) == '\t'
+		n := 0
+		for !yamlBreakOrEnd(s.peek(n)) {
+			n++
+		}
+		text = append(text, s.src[s.at:s.at+n]...)
+		s.forward(n)
+		last = s.lineBreak()
+		breaks = s.blockBreaks(indent)
+		if s.column != indent || s.peek(0) == 0 {
+			break
+		}
+		if folded && last == "\n" && !spaced && s.peek(0) != ' ' && s.peek(0) != '\t' {
+			if len(breaks) == 0 {
+				text = append(text, ' ')
+			}
+		} else {
+			text = append(text, []rune(last)...)
+		}
+	}
+	if chomp != '-' {
+		text = append(text, []rune(last)...)
+	}
+	if chomp == '+' {
+		text = append(text, breaks...)
+	}
+	s.scalar(start, text, false)
+	return nil
+}
+
+// blockHeader scans what may follow "|" and ">": "+" or "-", and a digit.
+func (s *yamlScanner) blockHeader() (chomp rune, indent int, err error) {
+	for range 2 {
+		switch r := s.peek(0); {
+		case (r == '+' || r == '-') && chomp == 0:
+			chomp = r
+			s.forward(1)
+		case r == '0' && indent == 0:
+			return 0, 0, s.fail("block indented by 0")
+		case '1' <= r && r <= '9' && indent == 0:
+			indent = int(r - '0')
+			s.forward(1)
+		}
+	}
+	if !yamlSpaced(s.peek(0)) {
+		return 0, 0, s.fail("block with an odd header")
+	}
+	return chomp, indent, s.restOfLine("block's header")
+}
+
+// blockBreaks goes past blank lines and the indentation of the next line.
+func (s *yamlScanner) blockBreaks(indent int) (breaks []rune) {
+	for {
+		for s.column < indent && s.peek(0) == ' ' {
+			s.forward(1)
+		}
+		if !yamlBreak(s.peek(0)) {
+			return breaks
+		}
+		breaks = append(breaks, []rune(s.lineBreak())...)
+	}
+}
