@@ -325,3 +325,134 @@ func TestConformance(t *testing.T) {
 		require.NotZero(t, kinds[kind], "no case of the kind %s was read", kind)
 	}
 }
+
+// TestCorruptedExpectationsFail changes each measured expectation in turn and
+// requires that the comparison notices.
+func TestCorruptedExpectationsFail(t *testing.T) {
+	type corruption struct {
+		name string
+		// corrupt returns false where the case has nothing to corrupt.
+		corrupt func(c *measuredCase) bool
+	}
+	// lastStep corrupts a copy of the last step.
+	lastStep := func(f func(s *measuredStep) bool) func(c *measuredCase) bool {
+		return func(c *measuredCase) bool {
+			if len(c.Steps) == 0 {
+				return false
+			}
+			c.Steps = slices.Clone(c.Steps)
+			return f(&c.Steps[len(c.Steps)-1])
+		}
+	}
+	// reading corrupts a copy of our reading of the last difference.
+	reading := func(f func(r *measuredReading) *measuredReading) func(c *measuredCase) bool {
+		return func(c *measuredCase) bool {
+			if len(c.Differences) == 0 || slices.Contains(c.Flags, "var_then_dot") || slices.Contains(c.Flags, "end_then_dot") {
+				return false
+			}
+			c.Differences = slices.Clone(c.Differences)
+			d := &c.Differences[len(c.Differences)-1]
+			d.Readings = map[string]*measuredReading{ourReading: f(d.Readings[ourReading])}
+			return true
+		}
+	}
+	valid := "!a"
+	corruptions := map[string][]corruption{
+		"grammar": {
+			{"a place before", func(c *measuredCase) bool { c.PosByte, c.Pos = c.PosByte-1, c.Pos-1; return !duplicate(c) }},
+			{"a character more", func(c *measuredCase) bool { c.Pos++; return !duplicate(c) }},
+			{"a label before the first", func(c *measuredCase) bool { c.PosByte = 0; return duplicate(c) }},
+			{"nothing wrong", func(c *measuredCase) bool { c.Protocol = &valid; return true }},
+		},
+		"meaning": {
+			{"nothing wrong", func(c *measuredCase) bool { c.Protocol = &valid; return true }},
+		},
+		"disputed": {
+			{"another legal event", reading(func(r *measuredReading) *measuredReading {
+				if r == nil {
+					return &measuredReading{Legal: []string{"!other"}}
+				}
+				return &measuredReading{append(slices.Clone(r.Legal), "?other"), r.Terminal}
+			})},
+			{"another end", reading(func(r *measuredReading) *measuredReading {
+				if r == nil {
+					return &measuredReading{Legal: []string{}, Terminal: true}
+				}
+				return &measuredReading{r.Legal, !r.Terminal}
+			})},
+			{"allowed or not", reading(func(r *measuredReading) *measuredReading {
+				if r == nil {
+					return &measuredReading{Legal: []string{}}
+				}
+				return nil
+			})},
+		},
+		"run": {
+			{"another result", lastStep(func(s *measuredStep) bool {
+				s.Expect = map[string]string{"ok": "violation", "violation": "ok", "unrecognized": "ok", "blocked": "unrecognized"}[s.Expect]
+				return true
+			})},
+			{"another cause", lastStep(func(s *measuredStep) bool {
+				other := map[string]string{"label": "guard", "guard": "label"}
+				if s.Why == nil {
+					return false
+				}
+				why := other[*s.Why]
+				s.Why = &why
+				return true
+			})},
+			{"one more expected", lastStep(func(s *measuredStep) bool {
+				s.ExpectedSet = append(slices.Clone(s.ExpectedSet), "?zzz")
+				return true
+			})},
+			{"one fewer expected", lastStep(func(s *measuredStep) bool {
+				if len(s.ExpectedSet) == 0 {
+					return false
+				}
+				s.ExpectedSet = s.ExpectedSet[1:]
+				return true
+			})},
+			{"another register", lastStep(func(s *measuredStep) bool {
+				if s.Registers == nil {
+					return false
+				}
+				s.Registers = map[string]json.RawMessage{"other": json.RawMessage("1")}
+				return true
+			})},
+			{"another value", lastStep(func(s *measuredStep) bool {
+				registers := map[string]json.RawMessage{}
+				for name, v := range s.Registers {
+					registers[name] = json.RawMessage(`[` + string(v) + `]`)
+				}
+				s.Registers = registers
+				return len(registers) > 0
+			})},
+			{"another end", func(c *measuredCase) bool { terminal := !*c.Terminal; c.Terminal = &terminal; return true }},
+			{"halted or not", func(c *measuredCase) bool { c.Halted = !c.Halted; return true }},
+			{"a longer trace", func(c *measuredCase) bool { c.Trace = append(slices.Clone(c.Trace), "!a"); return true }},
+			{"another protocol", func(c *measuredCase) bool { other := "?zzz.!zzz"; c.Protocol = &other; return len(c.Steps) > 0 }},
+		},
+	}
+	applied := map[string]int{}
+	eachMeasuredCase(t, func(t *testing.T, c *measuredCase) {
+		for _, k := range corruptions[c.kind()] {
+			corrupted := *c
+			if !k.corrupt(&corrupted) {
+				continue
+			}
+			applied[c.kind()+": "+k.name]++
+			if corrupted.check() == "" {
+				t.Errorf("%s: %q with %s passes", c.ID, *c.Protocol, k.name)
+			}
+		}
+	})
+	for kind, ks := range corruptions {
+		for _, k := range ks {
+			require.NotZero(t, applied[kind+": "+k.name], "%s: %s never applied", kind, k.name)
+		}
+	}
+}
+
+// duplicate reports whether the case is about a label that is repeated, whose
+// measured place is behind ours.
+func duplicate(c *measuredCase) bool { return strings.HasPrefix(c.Message, "duplicate") }
