@@ -158,9 +158,9 @@ func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
 		if literal && label != session.UnrecognizedLabel && !waited[event] {
 			l.warnf(r.at, "the protocol has no event %s, so this is always a violation", event)
 		}
-		for _, earlier := range rules[:i] {
+		for j, earlier := range rules[:i] {
 			if covers(earlier.EventRule, r.EventRule) {
-				l.warnf(r.at, "this rule names nothing: the one on line %d comes first and matches whatever it matches", earlier.at.node.Line)
+				l.warnf(r.at, "this rule names nothing: events[%d] comes first and matches whatever it matches", j)
 				break
 			}
 		}

@@ -226,7 +226,7 @@ func (l *loader) name(m *mapping, taken names) string {
 		return ""
 	}
 	if first, ok := taken[name]; ok {
-		l.errorf(a, "the name %q is taken by %s on line %d", clip(name), strings.TrimSuffix(first.path, ".name"), first.node.Line)
+		l.errorf(a, "the name %q is taken by %s", clip(name), strings.TrimSuffix(first.path, ".name"))
 		return ""
 	}
 	taken[name] = a

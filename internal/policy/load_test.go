@@ -30,9 +30,15 @@ var samePolicy = cmp.Options{
 	cmp.Comparer(func(a, b *regexp.Regexp) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
 	cmp.Comparer(func(a, b *session.Automaton) bool { return a.Hash() == b.Hash() }),
 	cmpopts.IgnoreUnexported(engine.Freshness{}),
-	cmp.Transformer("message", func(d Diagnostic) string { return d.Path + ": " + d.Message }),
+	cmp.Transformer("message", func(d Diagnostic) string {
+		// A folded text has no places of its own in the file, a quoted one has.
+		message, _, _ := strings.Cut(insideText.ReplaceAllString(d.Message, ""), "\n")
+		return d.Path + ": " + message
+	}),
 	cmpopts.SortSlices(func(a, b Diagnostic) bool { return a.Path+a.Message < b.Path+b.Message }),
 }
+
+var insideText = regexp.MustCompile(`^at \d+:\d+ of the text: `)
 
 // requireSameFromMap loads a policy's text again from the map that a YAML
 // decoder makes of it, and compares.

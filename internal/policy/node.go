@@ -21,8 +21,8 @@ const (
 	maxWarnings = 100
 
 	// maxAliasCost bounds what aliases may add to a policy: the nodes that they
-	// repeat, long scalars counting more. A policy that repeats itself a
-	// thousand times stays far below; nine levels of nine aliases do not get
+	// repeat, long scalars counting more. A policy that repeats a contract a
+	// thousand times stays below; nine levels of nine aliases do not get
 	// through.
 	maxAliasCost = 100_000
 
@@ -37,9 +37,10 @@ type loader struct {
 	errors   Diagnostics
 	warnings []Diagnostic
 	seen     map[Diagnostic]bool
-	cost     int  // of the nodes that may still be visited
-	stopped  bool // too many nodes or errors: nothing more is looked at
-	more     bool // there were more errors than are reported
+	parsed   map[any]any // by parsedKey: the scalars that were compiled
+	cost     int         // of the nodes that may still be visited
+	stopped  bool        // too many nodes or errors: nothing more is looked at
+	more     bool        // there were more errors than are reported
 }
 
 // at is a node and the path that leads to it from the top of the file.
@@ -85,12 +86,25 @@ func pattern[T any](l *loader, a at, parse func(string) (T, error)) (v T, ok boo
 	if !ok {
 		return v, false
 	}
+	// What aliases repeat is compiled once.
+	key := parsedKey[T]{a.node}
+	if known, ok := l.parsed[key]; ok {
+		return known.(T), true
+	}
 	v, err := parse(a.node.Value)
 	if err != nil {
 		l.textError(a, err)
+		return v, false
 	}
-	return v, err == nil
+	if l.parsed == nil {
+		l.parsed = map[any]any{}
+	}
+	l.parsed[key] = v
+	return v, true
 }
+
+// parsedKey is the key of loader.parsed for the values of one language.
+type parsedKey[T any] struct{ node *yaml.Node }
 
 // report adds a diagnostic, once. A part that aliases repeat is wrong at one
 // place in the file, so the paths after the first are not told.

@@ -206,7 +206,7 @@ func (t *Template) Roots() Roots { return t.roots }
 
 // Render returns the text; false if a path found nothing, or found what is no
 // string, number or boolean. It allocates the text, and not even that for a
-// literal template or for one that is a single placeholder of a string.
+// literal template or for one that is a single placeholder.
 func (t *Template) Render(s Scope) (text string, ok bool) {
 	switch len(t.parts) {
 	case 0:
@@ -243,9 +243,11 @@ func (t *Template) Render(s Scope) (text string, ok bool) {
 			if !ok {
 				return "", false
 			}
-			if buf, ok = appendScalar(buf, v); !ok {
+			text, ok := v.Scalar()
+			if !ok {
 				return "", false
 			}
+			buf = append(buf, text...)
 		}
 	}
 	return string(buf), true
@@ -270,17 +272,4 @@ func (p *part) find(s Scope) (engine.Value, bool) {
 		}
 	}
 	return engine.Null(), false
-}
-
-// appendScalar appends the text of a scalar; false if v is none.
-func appendScalar(dst []byte, v engine.Value) ([]byte, bool) {
-	switch v.Kind() {
-	case engine.StringKind:
-		return append(dst, v.Text()...), true
-	case engine.BoolKind, engine.IntKind, engine.FloatKind:
-		dst, err := v.AppendCanonical(dst)
-		return dst, err == nil // a float that is not finite has no canonical form
-	default:
-		return dst, false
-	}
 }
