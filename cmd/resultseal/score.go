@@ -125,13 +125,25 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	return nil
 }
 
+// conversations keeps the state of every conversation of the input.
+type conversations map[string]*score.Conversation
+
+// Conversation implements score.Conversations.
+func (c conversations) Conversation(id string) *score.Conversation {
+	if c[id] == nil {
+		c[id] = &score.Conversation{}
+	}
+	return c[id]
+}
+
 func judge(traces *traceread.Collection, scorer *score.Scorer, inputs report.Inputs) *report.Report {
 	decoder := genai.NewDecoder(genai.Options{})
-	var b report.Builder
+	b := report.NewBuilder(scorer.Conversational())
 	b.Inputs(inputs)
+	store := conversations{}
 	for _, td := range traces.Traces() {
 		facts, _ := decoder.Traces(td)
-		if v := scorer.Trace(facts); v != nil {
+		if v := scorer.Trace(facts, store); v != nil {
 			b.Add(v, facts)
 		}
 	}

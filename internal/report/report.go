@@ -16,9 +16,9 @@ import (
 
 // Report is the whole answer. Its JSON form is the command line's `json`.
 type Report struct {
-	Sessions []Session `json:"sessions"`
-	Summary  Summary   `json:"summary"`
-	Inputs   Inputs    `json:"inputs"`
+	Sessions []*Session `json:"sessions"`
+	Summary  Summary    `json:"summary"`
+	Inputs   Inputs     `json:"inputs"`
 }
 
 // Session is the verdict on one session.
@@ -36,8 +36,7 @@ type Session struct {
 
 	Uncontracted []Uncontracted `json:"uncontracted"`
 
-	start      genai.Timestamp
-	compliance score.Compliance
+	start genai.Timestamp
 }
 
 // Observation is the verdict on one tool call.
@@ -70,6 +69,8 @@ type Protocol struct {
 	Verdict  string  `json:"verdict"`
 	Complete bool    `json:"complete"`
 	Events   []Event `json:"events"`
+
+	compliance score.Compliance
 }
 
 // Event is one step of a protocol's monitor.
@@ -81,6 +82,8 @@ type Event struct {
 	Expected  []string           `json:"expected"`
 	Reason    string             `json:"reason,omitempty"`
 	Registers map[string]rawJSON `json:"registers"`
+
+	traceID string
 }
 
 // rawJSON is a value that is JSON already.
@@ -123,85 +126,179 @@ type Inputs struct {
 
 // Builder collects verdicts.
 type Builder struct {
-	sessions []Session
-	inputs   Inputs
+	sessions       []*Session
+	conversations  map[string]*Session
+	conversational bool
+	inputs         Inputs
+}
+
+// NewBuilder returns a builder. If conversational is set, a session is a
+// conversation over all its traces, as far as spans name one; else a trace.
+func NewBuilder(conversational bool) *Builder {
+	return &Builder{conversational: conversational, conversations: map[string]*Session{}}
 }
 
 // Inputs sets the counts of what was read.
 func (b *Builder) Inputs(in Inputs) { b.inputs = in }
 
-// Add takes the verdict on a session and the facts that it was made from.
+// Add takes the verdict on a trace and the facts that it was made from. Traces
+// of one conversation come in the order in which they were judged.
 func (b *Builder) Add(v *score.Session, spans []genai.Span) {
-	s := Session{
-		ID:             v.TraceID.String(),
-		TraceIDs:       []string{v.TraceID.String()},
-		ConversationID: v.Conversation,
-		Agent:          v.Agent,
-		Service:        v.Service,
-		Compliance:     v.Compliance.String(),
-		Complete:       v.Complete,
-		Observations:   make([]Observation, 0, len(v.Observations)),
-		Protocols:      make([]Protocol, 0, len(v.Protocols)),
-		Uncontracted:   make([]Uncontracted, 0, len(v.Uncontracted)),
-		start:          v.Start,
-		compliance:     v.Compliance,
+	trace := b.trace(v)
+	own := func(conversation string) *Session {
+		if !b.conversational || conversation == "" {
+			return trace()
+		}
+		return b.conversation(v, conversation)
 	}
-	if passed, made := v.Score(); made > 0 {
-		share := float64(passed) / float64(made)
-		s.Score = &share
+	if !b.conversational {
+		trace()
 	}
 	for i := range v.Observations {
 		o := &v.Observations[i]
-		reasons := make([]string, len(o.Evaluation.ReasonCodes))
-		for j, r := range o.Evaluation.ReasonCodes {
-			reasons[j] = string(r)
-		}
-		s.Observations = append(s.Observations, Observation{
-			SpanID:        spans[o.Span].SpanID.String(),
-			Tool:          o.Tool,
-			CallID:        o.CallID,
-			Contract:      o.Contract.Name,
-			ClaimType:     string(o.Contract.Base.ClaimType),
-			Decision:      string(o.Evaluation.Decision),
-			TruthState:    string(o.Evaluation.TruthState),
-			ReasonCodes:   reasons,
-			MissingFields: append([]string{}, o.Evaluation.MissingFields...),
-			Fingerprint:   o.Record.Fingerprint,
-			ContentHash:   o.ContentHash,
-			uncaptured:    o.Uncaptured,
-		})
+		s := own(o.Conversation)
+		s.Observations = append(s.Observations, observation(o, spans))
 	}
 	for _, c := range v.Uncontracted {
+		s := own(c.Conversation)
 		s.Uncontracted = append(s.Uncontracted, Uncontracted{SpanID: spans[c.Span].SpanID.String(), Tool: c.Tool, CallID: c.ID})
 	}
 	for i := range v.Protocols {
 		p := &v.Protocols[i]
-		out := Protocol{Name: p.Protocol.Name, Verdict: p.Verdict.String(), Complete: p.Complete, Events: make([]Event, 0, len(p.Events))}
-		for j := range p.Events {
-			e := &p.Events[j]
-			registers := map[string]rawJSON{}
-			for name, value := range e.Registers {
-				registers[name] = rawJSON(value)
-			}
-			out.Events = append(out.Events, Event{
-				Event:     e.Name,
-				Time:      e.Time.Time().Format(time.RFC3339Nano),
-				SpanID:    spans[e.Span].SpanID.String(),
-				Verdict:   e.Verdict.String(),
-				Expected:  append([]string{}, e.Expected...),
-				Reason:    e.Reason,
-				Registers: registers,
-			})
+		conversation := p.Conversation
+		if conversation == "" {
+			conversation = v.Conversation
 		}
-		s.Protocols = append(s.Protocols, out)
+		s := own(conversation)
+		s.protocol(p, spans)
 	}
-	b.sessions = append(b.sessions, s)
+	if b.conversational && v.Conversation != "" {
+		own(v.Conversation)
+	}
+}
+
+// trace makes the session of a trace when it is first needed.
+func (b *Builder) trace(v *score.Session) func() *Session {
+	var s *Session
+	return func() *Session {
+		if s == nil {
+			s = newSession(v.TraceID.String(), v)
+			s.ConversationID = v.Conversation
+			b.sessions = append(b.sessions, s)
+		}
+		return s
+	}
+}
+
+func (b *Builder) conversation(v *score.Session, id string) *Session {
+	s := b.conversations[id]
+	if s == nil {
+		s = newSession(id, v)
+		s.ConversationID = id
+		b.conversations[id] = s
+		b.sessions = append(b.sessions, s)
+	}
+	if trace := v.TraceID.String(); s.TraceIDs[len(s.TraceIDs)-1] != trace {
+		s.TraceIDs = append(s.TraceIDs, trace)
+	}
+	return s
+}
+
+func newSession(id string, v *score.Session) *Session {
+	return &Session{
+		ID:           id,
+		TraceIDs:     []string{v.TraceID.String()},
+		Agent:        v.Agent,
+		Service:      v.Service,
+		Observations: []Observation{},
+		Protocols:    []Protocol{},
+		Uncontracted: []Uncontracted{},
+		start:        v.Start,
+	}
+}
+
+func observation(o *score.Observation, spans []genai.Span) Observation {
+	reasons := make([]string, len(o.Evaluation.ReasonCodes))
+	for i, r := range o.Evaluation.ReasonCodes {
+		reasons[i] = string(r)
+	}
+	return Observation{
+		SpanID:        spans[o.Span].SpanID.String(),
+		Tool:          o.Tool,
+		CallID:        o.CallID,
+		Contract:      o.Contract.Name,
+		ClaimType:     string(o.Contract.Base.ClaimType),
+		Decision:      string(o.Evaluation.Decision),
+		TruthState:    string(o.Evaluation.TruthState),
+		ReasonCodes:   reasons,
+		MissingFields: append([]string{}, o.Evaluation.MissingFields...),
+		Fingerprint:   o.Record.Fingerprint,
+		ContentHash:   o.ContentHash,
+		uncaptured:    o.Uncaptured,
+	}
+}
+
+// protocol adds a protocol's verdict. One that goes on from an earlier trace of
+// the conversation has the verdict of all of it.
+func (s *Session) protocol(p *score.Protocol, spans []genai.Span) {
+	var out *Protocol
+	for i := range s.Protocols {
+		if p.Conversation != "" && s.Protocols[i].Name == p.Protocol.Name {
+			out = &s.Protocols[i]
+		}
+	}
+	if out == nil {
+		s.Protocols = append(s.Protocols, Protocol{Name: p.Protocol.Name, Events: []Event{}})
+		out = &s.Protocols[len(s.Protocols)-1]
+	}
+	out.Verdict, out.Complete, out.compliance = p.Verdict.String(), p.Complete, p.Verdict
+	for i := range p.Events {
+		e := &p.Events[i]
+		registers := map[string]rawJSON{}
+		for name, value := range e.Registers {
+			registers[name] = rawJSON(value)
+		}
+		out.Events = append(out.Events, Event{
+			Event:     e.Name,
+			Time:      e.Time.Time().Format(time.RFC3339Nano),
+			SpanID:    spans[e.Span].SpanID.String(),
+			Verdict:   e.Verdict.String(),
+			Expected:  append([]string{}, e.Expected...),
+			Reason:    e.Reason,
+			Registers: registers,
+			traceID:   spans[e.Span].TraceID.String(),
+		})
+	}
+}
+
+// conclude draws the session's verdict from its parts.
+func (s *Session) conclude() {
+	worst, complete := score.Compliant, true
+	passed, made := 0, 0
+	for i := range s.Protocols {
+		p := &s.Protocols[i]
+		worst = max(worst, p.compliance)
+		complete = complete && p.Complete
+		if made++; p.compliance == score.Compliant {
+			passed++
+		}
+	}
+	for i := range s.Observations {
+		if made++; s.Observations[i].Decision == "sealed" {
+			passed++
+		}
+	}
+	s.Compliance, s.Complete = worst.String(), complete
+	if made > 0 {
+		share := float64(passed) / float64(made)
+		s.Score = &share
+	}
 }
 
 // Report orders the sessions by the time of their first span, then by id, and
 // counts.
 func (b *Builder) Report() *Report {
-	slices.SortFunc(b.sessions, func(x, y Session) int {
+	slices.SortFunc(b.sessions, func(x, y *Session) int {
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.ID, y.ID))
 	})
 	r := &Report{Sessions: b.sessions, Inputs: b.inputs, Summary: Summary{
@@ -212,7 +309,7 @@ func (b *Builder) Report() *Report {
 		ByTool:       []Tool{},
 	}}
 	if r.Sessions == nil {
-		r.Sessions = []Session{}
+		r.Sessions = []*Session{}
 	}
 	for c := score.Compliant; c <= score.Violation; c++ {
 		r.Summary.ByCompliance[c.String()] = 0
@@ -227,7 +324,8 @@ func (b *Builder) Report() *Report {
 		return &t.Counts
 	}
 	for i := range r.Sessions {
-		s := &r.Sessions[i]
+		s := r.Sessions[i]
+		s.conclude()
 		r.Summary.ByCompliance[s.Compliance]++
 		for j := range s.Observations {
 			o := &s.Observations[j]

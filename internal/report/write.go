@@ -76,7 +76,7 @@ func (r *Report) Table(w io.Writer, colour bool) error {
 
 	heading := false
 	for i := range r.Sessions {
-		s := &r.Sessions[i]
+		s := r.Sessions[i]
 		for j := range s.Protocols {
 			p := &s.Protocols[j]
 			for k := range p.Events {
@@ -95,7 +95,7 @@ func (r *Report) Table(w io.Writer, colour bool) error {
 				if e.Reason != "" {
 					fmt.Fprintf(&b, " (%s)", e.Reason)
 				}
-				fmt.Fprintf(&b, "\n  trace %s span %s\n", s.ID, e.SpanID)
+				fmt.Fprintf(&b, "\n  trace %s span %s\n", e.traceID, e.SpanID)
 			}
 		}
 	}

@@ -38,21 +38,33 @@ type call struct {
 	result         genai.Result
 	conflict       bool // the model was shown something else than the tool returned
 	neverRan       bool
+
+	called, answered bool // in an earlier trace of the conversation
+	taken            bool // it is in the list of this trace's calls
 }
 
 // calls joins the facts of tool spans and messages to calls.
 type calls struct {
 	t         *trace
+	earlier   []*call // of earlier traces of the conversation
 	list      []*call
 	byID      map[string]*call
 	ambiguous map[string]bool // ids that stand on different calls
 }
 
-func newCalls(t *trace) *calls {
+func newCalls(t *trace, within func(int) bool, known []knownCall) *calls {
 	c := &calls{t: t, byID: map[string]*call{}, ambiguous: map[string]bool{}}
+	for i := range known {
+		k := &known[i]
+		c.earlier = append(c.earlier, &call{
+			id: k.ID, tool: k.Tool, asked: -1, shownAt: -1, at: t.order[0],
+			prior: true, called: k.Called, answered: k.Answered,
+		})
+		c.byID[k.ID] = c.earlier[i]
+	}
 	c.distrust()
 	for _, i := range t.order {
-		if t.spans[i].Kind == genai.Tool {
+		if t.spans[i].Kind == genai.Tool && within(i) {
 			c.addSpan(i)
 		}
 	}
@@ -113,18 +125,19 @@ func (c *calls) addSpan(i int) {
 		tool = result.Tool
 	}
 	k := c.byID[id]
-	if id == "" || k == nil || !sameTool(k.tool, tool) {
+	if id == "" || k == nil || !sameTool(k.tool, tool) || k.answered {
+		// An id that was answered in an earlier trace is used again.
 		k = c.enclosing(i, id, tool)
 	}
 	if k == nil {
-		k = &call{asked: -1, shownAt: -1, at: i, start: c.t.nodes[i].start, end: c.t.nodes[i].end, agent: c.t.nodes[i].agent}
-		c.list = append(c.list, k)
+		k = &call{asked: -1, shownAt: -1}
 	}
+	c.take(k, i)
 	k.spans = append(k.spans, i)
 	if k.id == "" && id != "" {
 		k.id = id
 	}
-	if k.id != "" && c.byID[k.id] == nil {
+	if k.id != "" && (c.byID[k.id] == nil || c.byID[k.id].answered) {
 		c.byID[k.id] = k
 	}
 	if k.tool == "" {
@@ -136,6 +149,17 @@ func (c *calls) addSpan(i int) {
 	if worse(s.Failure, k.failure) {
 		k.failure = s.Failure
 	}
+}
+
+// take adds a call to those of this trace when a span of it first shows the
+// call.
+func (c *calls) take(k *call, span int) {
+	if k.taken {
+		return
+	}
+	n := &c.t.nodes[span]
+	k.taken, k.at, k.start, k.end, k.agent = true, span, n.start, n.end, n.agent
+	c.list = append(c.list, k)
 }
 
 // worse prefers the failure that says more.
@@ -196,9 +220,9 @@ const (
 func (c *calls) ask(p *genai.Part, model int, from source) {
 	k := c.asked(p, model, from)
 	if k == nil {
-		n := &c.t.nodes[model]
-		k = &call{id: c.id(p.CallID), tool: p.Tool, asked: -1, shownAt: -1, at: model, start: n.end, end: n.end, agent: n.agent, prior: from == fromPrior}
-		c.list = append(c.list, k)
+		k = &call{id: c.id(p.CallID), tool: p.Tool, asked: -1, shownAt: -1, prior: from == fromPrior}
+		c.take(k, model)
+		k.start = k.end
 		if k.id != "" {
 			c.byID[k.id] = k
 		}
@@ -243,6 +267,7 @@ func (c *calls) show(p *genai.Part, model int) {
 	if k == nil {
 		return
 	}
+	c.take(k, model)
 	if k.shownAt < 0 {
 		k.shownAt = model
 	}

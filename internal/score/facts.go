@@ -35,16 +35,24 @@ type fact struct {
 // said.
 type facts struct {
 	t       *trace
+	within  func(span int) bool // the spans that count
 	calls   *calls
 	history *history
 	list    []fact
 	seq     int
+	gap     string // why an event may be missing
 	// unheard is set if a message was there and was not captured.
 	unheard bool
 }
 
-func newFacts(t *trace) *facts {
-	f := &facts{t: t, calls: newCalls(t), history: newHistory()}
+// newFacts reads the spans of a trace that count: all of them (within is nil), or
+// those of one conversation. A history from earlier traces of the conversation
+// goes on, and so do its calls.
+func newFacts(t *trace, within func(int) bool, h *history, known []knownCall) *facts {
+	if within == nil {
+		within = func(int) bool { return true }
+	}
+	f := &facts{t: t, within: within, calls: newCalls(t, within, known), history: h}
 	for _, i := range f.models() {
 		f.model(i)
 	}
@@ -65,7 +73,7 @@ func (f *facts) models() []int {
 	var models []int
 	for _, i := range t.order {
 		s := &t.spans[i]
-		if s.Kind != genai.Model || f.repeats(i) {
+		if s.Kind != genai.Model || !f.within(i) || f.repeats(i) {
 			continue
 		}
 		models = append(models, i)
@@ -77,7 +85,7 @@ func (f *facts) models() []int {
 	}
 	for _, i := range t.order {
 		s := &t.spans[i]
-		if s.Kind == genai.Agent && !heard[i] && (s.Input.Recorded || s.Output.Recorded) {
+		if s.Kind == genai.Agent && f.within(i) && !heard[i] && (s.Input.Recorded || s.Output.Recorded) {
 			for at := i; at >= 0 && !heard[at]; at = t.nodes[at].parent {
 				heard[at] = true
 			}
@@ -176,10 +184,10 @@ func (f *facts) call(k *call) {
 	if k.prior && len(k.spans) == 0 && k.shownAt < 0 {
 		return
 	}
-	if !k.prior || len(k.spans) > 0 {
+	if (!k.prior || len(k.spans) > 0) && !k.called {
 		f.add(fact{kind: policy.ToolCall, span: k.at, time: k.start, late: len(k.spans) == 0, call: k})
 	}
-	if k.returned {
+	if k.returned && !k.answered {
 		span := k.at
 		if len(k.spans) == 0 {
 			span = k.shownAt

@@ -4,8 +4,9 @@
 package score
 
 import (
-	"hash/maphash"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
@@ -13,12 +14,14 @@ import (
 // history is the conversation as a session's model calls have shown it so far.
 // Models are given the whole of it again and again, or only what is new, or a
 // shortened version; it tells what of an input was not there before.
+//
+// Messages are remembered by hash, so that an idle conversation stays small and
+// holds no content.
 type history struct {
-	seed   maphash.Seed
 	items  []item
-	at     map[uint64][]int // positions in items by hash
-	opened bool             // the first model call has been read
-	prior  bool             // it began with a conversation that came before the session
+	opened bool // the first model call has been read
+
+	at map[uint64][]int // positions in items by hash; made when it is needed
 }
 
 type item struct {
@@ -26,15 +29,35 @@ type item struct {
 	role genai.Role
 }
 
-func newHistory() *history {
-	return &history{seed: maphash.MakeSeed(), at: map[uint64][]int{}}
+// maxHistory bounds what is remembered of a conversation that goes on for ever:
+// the last so many messages. A model's input that repeats older ones begins
+// before what is known, as a shortened one does.
+const maxHistory = 4096
+
+// rest puts the history away until the next trace of its conversation.
+func (h *history) rest() {
+	h.at = nil
+	if n := len(h.items); n > maxHistory {
+		h.items = append([]item(nil), h.items[n-maxHistory:]...)
+	}
+	h.items = h.items[:len(h.items):len(h.items)]
+}
+
+func (h *history) wake() {
+	if h.at != nil {
+		return
+	}
+	h.at = make(map[uint64][]int, len(h.items))
+	for i, it := range h.items {
+		h.at[it.hash] = append(h.at[it.hash], i)
+	}
 }
 
 // hash identifies a message by who it is from and what it says, asks and
 // answers. Two parts with the same id are the same, however they are written.
-func (h *history) hash(m *genai.Message) uint64 {
-	var b maphash.Hash
-	b.SetSeed(h.seed)
+func hash(m *genai.Message) uint64 {
+	var b xxhash.Digest
+	b.Reset()
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch {
@@ -45,19 +68,17 @@ func (h *history) hash(m *genai.Message) uint64 {
 			}
 		case p.Kind == genai.OtherPart:
 		case p.CallID != "":
-			b.WriteByte(0)
-			b.WriteByte(byte('0' + p.Kind))
+			b.Write([]byte{0, byte('0' + p.Kind)})
 			b.WriteString(p.CallID)
 		default:
-			b.WriteByte(0)
-			b.WriteByte(byte('0' + p.Kind))
+			b.Write([]byte{0, byte('0' + p.Kind)})
 			b.WriteString(p.Tool)
 			if text, err := p.Content.Value.AppendCanonical(nil); err == nil {
 				b.Write(text)
 			}
 		}
 	}
-	b.WriteByte(byte(roleOf(m)))
+	b.Write([]byte{byte(roleOf(m))})
 	return b.Sum64()
 }
 
@@ -75,12 +96,14 @@ func roleOf(m *genai.Message) genai.Role {
 }
 
 func (h *history) push(it item) {
+	h.wake()
 	h.at[it.hash] = append(h.at[it.hash], len(h.items))
 	h.items = append(h.items, it)
 }
 
 // find returns the first position of the message at or after from, or -1.
 func (h *history) find(hash uint64, from int) int {
+	h.wake()
 	for _, p := range h.at[hash] {
 		if p >= from {
 			return p
@@ -129,7 +152,7 @@ func (h *history) read(input []genai.Message) []news {
 		if role == genai.Assistant {
 			last = len(items)
 		}
-		items = append(items, item{hash: h.hash(m), role: role})
+		items = append(items, item{hash: hash(m), role: role})
 		messages = append(messages, m)
 	}
 	if len(items) == 0 {
@@ -138,8 +161,7 @@ func (h *history) read(input []genai.Message) []news {
 
 	if !h.opened {
 		h.opened = true
-		h.prior = last >= 0
-		first := !h.prior
+		first := last < 0
 		for i, it := range items {
 			h.push(it)
 			n := news{message: messages[i], prior: i <= last}
@@ -166,7 +188,7 @@ func (h *history) read(input []genai.Message) []news {
 		out = append(out, news{message: messages[i]})
 	}
 	for i := range out {
-		h.push(item{hash: h.hash(out[i].message), role: roleOf(out[i].message)})
+		h.push(item{hash: hash(out[i].message), role: roleOf(out[i].message)})
 	}
 	return out
 }
@@ -244,7 +266,7 @@ func (h *history) answered(output []genai.Message) {
 	h.opened = true
 	for i := range output {
 		if role := roleOf(&output[i]); role == genai.Assistant || role == genai.ToolRole {
-			h.push(item{hash: h.hash(&output[i]), role: role})
+			h.push(item{hash: hash(&output[i]), role: role})
 		}
 	}
 }

@@ -128,14 +128,14 @@ func sessionValue(v engine.Value) (session.Value, bool) {
 }
 
 // spanFacts finds the facts that a protocol's span rules name.
-func spanFacts(t *trace, p *policy.Protocol) []fact {
+func spanFacts(t *trace, p *policy.Protocol, within func(int) bool) []fact {
 	var out []fact
 	for n, rule := range p.Events {
 		if rule.Event != policy.SpanEvent {
 			continue
 		}
 		for _, i := range t.order {
-			if spanRule(t, p.Events[:n+1], i) != n {
+			if !within(i) || spanRule(t, p.Events[:n+1], i) != n {
 				continue
 			}
 			node := &t.nodes[i]

@@ -20,12 +20,35 @@ const (
 	reasonBlocked      = "the protocol was broken before"
 )
 
-// follow runs one protocol's monitor over a session's facts.
-func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation) Protocol {
+// followed is what remains of a protocol's monitor between two traces of a
+// conversation.
+type followed struct {
+	monitor *session.Monitor
+	worst   Compliance
+	// seen are the events so far, kept to tell whether a missing event could
+	// explain a violation. There are more than are kept if cut is set; then one
+	// always could.
+	seen    []session.Event
+	cut     bool
+	certain bool // a violation was said
+}
+
+// maxSeen bounds how many events of a session are kept to explain a violation.
+// A trace's are all kept, up to a number that no agent's run reaches.
+const (
+	maxSeenConversation = 64
+	maxSeenTrace        = 100_000
+)
+
+// follow steps one protocol's monitor by a session's facts.
+func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, state *followed, maxSeen int) Protocol {
 	v := Protocol{Protocol: p}
-	run := runner{f: f, p: p, observations: observations, monitor: p.Automaton.NewMonitor(), out: &v}
+	if state.monitor == nil {
+		state.monitor = p.Automaton.NewMonitor()
+	}
+	run := runner{f: f, p: p, observations: observations, followed: state, maxSeen: maxSeen, out: &v}
 	list := f.list
-	if spans := spanFacts(f.t, p); len(spans) > 0 {
+	if spans := spanFacts(f.t, p, f.within); len(spans) > 0 {
 		list = append(spans, list...)
 		f.order(list)
 	}
@@ -35,17 +58,20 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation) P
 	for i := range list {
 		run.step(&list[i])
 	}
-	v.Complete = run.monitor.Terminal() && !run.monitor.Halted()
-	v.Verdict = verdict(&v)
+	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
+	state.worst = max(state.worst, worst(v.Events))
+	v.Verdict = state.worst
+	if p.RequireCompletion && !v.Complete {
+		v.Verdict = max(v.Verdict, Incomplete)
+	}
 	return v
 }
 
-// verdict is the worst that an event came to; a session that stops too early is
-// incomplete where the protocol asks for completion.
-func verdict(v *Protocol) Compliance {
+// worst is the worst that an event came to.
+func worst(events []Event) Compliance {
 	worst := Compliant
-	for i := range v.Events {
-		switch v.Events[i].Verdict {
+	for i := range events {
+		switch events[i].Verdict {
 		case EventViolation:
 			return Violation
 		case EventInconclusive:
@@ -54,20 +80,16 @@ func verdict(v *Protocol) Compliance {
 			worst = max(worst, Unrecognized)
 		}
 	}
-	if v.Protocol.RequireCompletion && !v.Complete {
-		worst = max(worst, Incomplete)
-	}
 	return worst
 }
 
 type runner struct {
+	*followed
 	f            *facts
 	p            *policy.Protocol
 	observations map[*call]*Observation
-	monitor      *session.Monitor
 	out          *Protocol
-	seen         []session.Event // kept while a missing event could still explain what came
-	certain      bool            // a violation was said
+	maxSeen      int
 }
 
 func (r *runner) step(x *fact) {
@@ -128,25 +150,34 @@ func (r *runner) step(x *fact) {
 // weigh softens a violation that an event which the telemetry lacks could
 // explain, and says it later if what follows leaves no explanation.
 func (r *runner) weigh(e *Event, event session.Event, violates bool) {
+	event.Payload = nil
+	if len(r.seen) < r.maxSeen {
+		r.seen = append(r.seen, event)
+	} else {
+		r.cut = true
+	}
 	why, missing := r.missing()
 	if why == "" || r.certain {
 		r.certain = r.certain || e.Verdict == EventViolation
 		return
 	}
-	r.seen = append(r.seen, event)
 	switch e.Verdict {
 	case EventViolation:
-		if !violates && r.p.Automaton.Explains(r.seen, missing) {
+		if !violates && r.explained(missing) {
 			e.Verdict, e.Reason = EventInconclusive, why
 			return
 		}
 		r.certain = true
 	case EventBlocked:
-		if event.Label != session.UnrecognizedLabel && !r.p.Automaton.Explains(r.seen, missing) {
+		if event.Label != session.UnrecognizedLabel && !r.explained(missing) {
 			e.Verdict, e.Reason = EventViolation, reasonLabel
 			r.certain = true
 		}
 	}
+}
+
+func (r *runner) explained(missing func(session.Direction, string) bool) bool {
+	return r.cut || r.p.Automaton.Explains(r.seen, missing)
 }
 
 // missing says why an event may be missing, and which ones.
@@ -154,8 +185,8 @@ func (r *runner) missing() (why string, which func(session.Direction, string) bo
 	if r.p.AssumeComplete {
 		return "", nil
 	}
-	if r.f.t.gap != "" {
-		return r.f.t.gap, func(session.Direction, string) bool { return true }
+	if r.f.gap != "" {
+		return r.f.gap, func(session.Direction, string) bool { return true }
 	}
 	if r.f.unheard && listens(r.p) {
 		return gapMessages, func(d session.Direction, label string) bool { return says(r.p, d, label) }

@@ -14,11 +14,22 @@ import (
 // Scorer judges sessions by one policy. It is immutable and safe for any number
 // of goroutines.
 type Scorer struct {
-	policy *policy.Policy
+	policy         *policy.Policy
+	conversational bool // a protocol follows conversations
 }
 
 // New returns a scorer for a compiled policy.
-func New(p *policy.Policy) *Scorer { return &Scorer{policy: p} }
+func New(p *policy.Policy) *Scorer {
+	s := &Scorer{policy: p}
+	for _, protocol := range p.Protocols {
+		s.conversational = s.conversational || protocol.Session == policy.SessionConversation
+	}
+	return s
+}
+
+// Conversational reports whether a protocol follows conversations, so that their
+// state has to be kept from trace to trace.
+func (s *Scorer) Conversational() bool { return s.conversational }
 
 // Policy returns what the scorer judges by.
 func (s *Scorer) Policy() *policy.Policy { return s.policy }
@@ -26,14 +37,18 @@ func (s *Scorer) Policy() *policy.Policy { return s.policy }
 // Trace judges the spans of one trace as one session. It answers nil if they
 // tell nothing of an agent. The order of the spans does not matter, except that
 // of two spans with the same id the first counts.
-func (s *Scorer) Trace(spans []genai.Span) *Session {
+//
+// Protocols that follow conversations go on from where store says that they
+// were; traces of one conversation are to be judged in order.
+func (s *Scorer) Trace(spans []genai.Span, store Conversations) *Session {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil
 	}
 
 	// What happened: the tree of spans, the calls that they show, what was said.
 	t := newTrace(spans)
-	f := newFacts(t)
+	f := newFacts(t, nil, &history{}, nil)
+	f.gap = t.gap
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
 	v.describe(t)
 
@@ -42,14 +57,11 @@ func (s *Scorer) Trace(spans []genai.Span) *Session {
 
 	// Whether the agent kept to its protocols.
 	for _, p := range s.policy.Protocols {
-		if !t.follows(p) {
-			continue
+		if p.Session == policy.SessionTrace && t.follows(p, nil) {
+			v.judge(follow(f, p, observations, &followed{}, maxSeenTrace))
 		}
-		verdict := follow(f, p, observations)
-		v.Protocols = append(v.Protocols, verdict)
-		v.Compliance = max(v.Compliance, verdict.Verdict)
-		v.Complete = v.Complete && verdict.Complete
 	}
+	s.converse(t, v, observations, store)
 
 	v.index(t)
 	return v
@@ -65,7 +77,7 @@ func (s *Scorer) Late(spans []genai.Span) *Session {
 	t := newTrace(spans)
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
 	v.describe(t)
-	c := newCalls(t)
+	c := newCalls(t, func(int) bool { return true }, nil)
 	c.settle()
 	s.observe(t, c.list, v)
 	v.index(t)
@@ -81,7 +93,7 @@ func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observa
 		}
 		o := s.seal(t, k)
 		if o == nil {
-			v.Uncontracted = append(v.Uncontracted, Call{Span: k.at, Tool: k.tool, ID: k.id})
+			v.Uncontracted = append(v.Uncontracted, Call{Span: k.at, Tool: k.tool, ID: k.id, Conversation: t.nodes[k.at].conversation})
 			continue
 		}
 		observations[k] = o
@@ -115,13 +127,20 @@ func (s *Scorer) concerns(spans []genai.Span) bool {
 
 // follows reports whether a protocol follows the trace: an agent and a service
 // of one of its spans match.
-func (t *trace) follows(p *policy.Protocol) bool {
+func (t *trace) follows(p *policy.Protocol, within func(int) bool) bool {
 	for _, i := range t.order {
-		if p.Match.Matches("", t.nodes[i].agent, t.nodes[i].service) {
+		if (within == nil || within(i)) && p.Match.Matches("", t.nodes[i].agent, t.nodes[i].service) {
 			return true
 		}
 	}
 	return false
+}
+
+// judge adds a protocol's verdict.
+func (v *Session) judge(p Protocol) {
+	v.Protocols = append(v.Protocols, p)
+	v.Compliance = max(v.Compliance, p.Verdict)
+	v.Complete = v.Complete && p.Complete
 }
 
 // describe says what the session is about.

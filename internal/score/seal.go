@@ -95,7 +95,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 
 	o := &Observation{
 		Span: k.at, ToolSpan: len(k.spans) > 0, Tool: k.tool, CallID: k.id, Time: k.end,
-		Contract: c, TargetRef: in.TargetRef, ContentSwitch: t.spans[k.at].ContentSwitch,
+		Conversation: t.nodes[k.at].conversation, Contract: c, TargetRef: in.TargetRef, ContentSwitch: t.spans[k.at].ContentSwitch,
 	}
 	env, err := in.Envelope(reading, clock)
 	if err != nil {

@@ -53,7 +53,7 @@ func judgeFile(t *testing.T, policyFile, traceFile string) map[string]judged {
 	out := map[string]judged{}
 	for _, td := range traces.Traces() {
 		facts, _ := decoder.Traces(td)
-		if v := scorer.Trace(facts); v != nil {
+		if v := scorer.Trace(facts, nil); v != nil {
 			out[v.TraceID.String()] = judged{v, facts}
 		}
 	}

@@ -104,6 +104,9 @@ type Session struct {
 	Root int
 	// Spans are the spans that have something to say, in order of index.
 	Spans []SpanVerdict
+	// OutOfOrder is set if a conversation had been judged beyond this trace, so
+	// that its events could not join.
+	OutOfOrder bool
 	// Duplicates counts spans that stand in the trace more than once.
 	Duplicates int
 }
@@ -112,6 +115,8 @@ type Session struct {
 type Call struct {
 	Span     int // see Observation.Span
 	Tool, ID string
+
+	Conversation string // the span's, "" if unknown
 }
 
 // Observation is the verdict on one tool call under the contract that decided.
@@ -122,8 +127,10 @@ type Observation struct {
 	// ToolSpan reports whether Span is a tool span.
 	ToolSpan bool
 	Tool     string
-	CallID   string          // "" if none can be trusted
-	Time     genai.Timestamp // when the result was there
+	CallID   string // "" if none can be trusted
+	// Conversation is the span\'s, "" if unknown.
+	Conversation string
+	Time         genai.Timestamp // when the result was there
 
 	Contract   *policy.Contract
 	Evaluation engine.Evaluation
@@ -146,7 +153,11 @@ func (o *Observation) Sealed() bool { return o.Evaluation.Decision == engine.Sea
 // Protocol is the verdict of one protocol on a session.
 type Protocol struct {
 	Protocol *policy.Protocol
-	Verdict  Compliance
+	// Conversation is the conversation that the protocol follows; "" if it
+	// follows the trace.
+	Conversation string
+	// Verdict is that of the whole session so far.
+	Verdict Compliance
 	// Complete is set if the monitor stands in a terminal state.
 	Complete bool
 	Events   []Event

@@ -5,6 +5,8 @@ package traceread
 
 import (
 	"bytes"
+	"cmp"
+	"math"
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -57,12 +59,31 @@ func (c *Collection) scope(id pcommon.TraceID, rs ptrace.ResourceSpans, ss ptrac
 	return toScope.Spans()
 }
 
-// Traces returns the traces, ordered by id.
+// Traces returns the traces, ordered by the start of their first span, then by
+// id.
 func (c *Collection) Traces() []ptrace.Traces {
-	slices.SortFunc(c.order, func(a, b pcommon.TraceID) int { return bytes.Compare(a[:], b[:]) })
+	starts := make(map[pcommon.TraceID]pcommon.Timestamp, len(c.order))
+	for id, td := range c.traces {
+		starts[id] = start(td)
+	}
+	slices.SortFunc(c.order, func(a, b pcommon.TraceID) int {
+		return cmp.Or(cmp.Compare(starts[a], starts[b]), bytes.Compare(a[:], b[:]))
+	})
 	out := make([]ptrace.Traces, len(c.order))
 	for i, id := range c.order {
 		out[i] = c.traces[id]
 	}
 	return out
+}
+
+func start(td ptrace.Traces) pcommon.Timestamp {
+	first := pcommon.Timestamp(math.MaxUint64)
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				first = min(first, span.StartTimestamp())
+			}
+		}
+	}
+	return first
 }

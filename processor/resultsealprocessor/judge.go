@@ -64,7 +64,7 @@ func (j *judge) judge(td ptrace.Traces, fin finish) {
 		}
 		return
 	}
-	v := j.scorer.Trace(facts)
+	v := j.scorer.Trace(facts, nil)
 	if v == nil {
 		return
 	}

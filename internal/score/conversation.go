@@ -1,0 +1,161 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+)
+
+// Conversation is what remains of a conversation between its traces: the
+// monitors of the protocols that follow it, hashes of the messages that were
+// seen, the ids of its calls. It is small, holds no content, and is for one
+// goroutine at a time.
+type Conversation struct {
+	history  history
+	calls    []knownCall
+	followed map[int]*followed // by the protocol's index
+	// consumed is the time of the last event that was stepped.
+	consumed genai.Timestamp
+	gap      string // why an event of an earlier trace may be missing
+	unheard  bool
+}
+
+// knownCall is a call that an earlier trace of the conversation showed.
+type knownCall struct {
+	ID, Tool         string
+	Called, Answered bool
+}
+
+// maxKnownCalls bounds the calls that are remembered: the last so many.
+const maxKnownCalls = 256
+
+// gapOrder is the gap that a trace leaves which came too late.
+const gapOrder = "a trace of the conversation came after later ones"
+
+// Conversations finds the state of a conversation, and makes it where there is
+// none. A nil Conversations follows each conversation no further than its trace.
+type Conversations interface {
+	Conversation(id string) *Conversation
+}
+
+// converse steps the protocols that follow conversations, one conversation of
+// the trace at a time.
+func (s *Scorer) converse(t *trace, v *Session, observations map[*call]*Observation, store Conversations) {
+	if !s.conversational {
+		return
+	}
+	for _, id := range t.conversations() {
+		c := &Conversation{}
+		if store != nil && id != "" {
+			c = store.Conversation(id)
+		}
+		s.turn(t, id, c, v, observations)
+	}
+}
+
+// conversations lists the conversations of a trace, in order of appearance. Spans
+// without one are a conversation of their own, if they tell anything.
+func (t *trace) conversations() []string {
+	var ids []string
+	seen := map[string]bool{}
+	for _, i := range t.order {
+		id := t.nodes[i].conversation
+		if seen[id] || id == "" && t.spans[i].Kind == genai.Other {
+			continue
+		}
+		seen[id] = true
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// turn steps the protocols of one conversation by one trace.
+func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observations map[*call]*Observation) {
+	within := func(span int) bool { return t.nodes[span].conversation == id }
+	f := newFacts(t, within, &c.history, c.calls)
+	defer c.history.rest()
+	if f.gap = t.gap; f.gap == "" {
+		f.gap = c.gap
+	}
+	f.unheard = f.unheard || c.unheard
+
+	own := translate(f.calls.list, observations)
+
+	late := len(f.list) > 0 && f.list[0].time < c.consumed
+	if late {
+		// Its events belong before others that were stepped already.
+		c.gap, v.OutOfOrder = gapOrder, true
+	}
+	for _, p := range s.policy.Protocols {
+		if p.Session != policy.SessionConversation || !t.follows(p, within) {
+			continue
+		}
+		state := c.followed[p.Index]
+		if state == nil {
+			state = &followed{}
+			if c.followed == nil {
+				c.followed = map[int]*followed{}
+			}
+			c.followed[p.Index] = state
+		}
+		if late {
+			f.list = nil
+		}
+		verdict := follow(f, p, own, state, maxSeenConversation)
+		verdict.Conversation = id
+		v.judge(verdict)
+	}
+	c.remember(f, t)
+}
+
+// translate finds the observations of calls as the trace by itself showed them.
+func translate(list []*call, observations map[*call]*Observation) map[*call]*Observation {
+	type key struct {
+		span     int
+		tool, id string
+	}
+	by := make(map[key]*Observation, len(observations))
+	for k, o := range observations {
+		by[key{k.at, k.tool, k.id}] = o
+	}
+	own := make(map[*call]*Observation, len(list))
+	for _, k := range list {
+		if o := by[key{k.at, k.tool, k.id}]; o != nil {
+			own[k] = o
+		}
+	}
+	return own
+}
+
+// remember keeps what the next trace needs.
+func (c *Conversation) remember(f *facts, t *trace) {
+	if n := len(f.list); n > 0 {
+		c.consumed = max(c.consumed, f.list[n-1].time)
+	}
+	if c.gap == "" {
+		c.gap = t.gap
+	}
+	c.unheard = c.unheard || f.unheard
+	at := make(map[string]int, len(c.calls))
+	for i := range c.calls {
+		at[c.calls[i].ID] = i
+	}
+	for _, k := range f.calls.list {
+		if k.id == "" {
+			continue
+		}
+		i, ok := at[k.id]
+		if !ok {
+			i = len(c.calls)
+			at[k.id] = i
+			c.calls = append(c.calls, knownCall{ID: k.id, Tool: k.tool})
+		}
+		c.calls[i].Called = true
+		c.calls[i].Answered = c.calls[i].Answered || k.returned
+	}
+	if n := len(c.calls); n > maxKnownCalls {
+		c.calls = append([]knownCall(nil), c.calls[n-maxKnownCalls:]...)
+	}
+}
