@@ -70,28 +70,33 @@ func parseTimestamp(text string) (timestamp, bool) {
 		return timestamp{}, false
 	}
 	t := timestamp{local: days * 86400e6}
-	if len(text)-end <= 1 { // nothing but a separator
+	if end == len(text) {
 		return t, true
 	}
 	_, size := utf8.DecodeRuneInString(text[end:])
 	clock := text[end+size:]
-	sign := strings.IndexAny(clock, "+-")
-	if sign >= 0 {
-		var offset int64
-		if offset, ok = parseTime(clock[sign+1:]); !ok {
+	if sign := strings.IndexAny(clock, "+-"); sign >= 0 {
+		offset, rest, ok := parseTime(clock[sign+1:])
+		micro := offset.micro()
+		if !ok || rest != "" || micro >= 24*3600e6 {
 			return timestamp{}, false
 		}
-		if clock[sign] == '-' {
-			offset = -offset
+		if micro < 1e6 {
+			micro = 0 // an offset of less than a second is none
 		}
-		t.offset, t.zoned = offset, true
+		if clock[sign] == '-' {
+			micro = -micro
+		}
+		t.offset, t.zoned = micro, true
 		clock = clock[:sign]
 	}
-	micro, ok := parseTime(clock)
-	if !ok {
+	day, rest, ok := parseTime(clock)
+	// Before an offset one more character may stand, and after six digits of a
+	// fraction anything; a time without offset ends where it ends.
+	if !ok || rest != "" && !t.zoned || day.hour > 23 || day.minute > 59 || day.second > 59 {
 		return timestamp{}, false
 	}
-	t.local += micro
+	t.local += day.micro()
 	return t, true
 }
 
@@ -183,53 +188,55 @@ func parseWeekDate(year int, text string, dash bool) (days int64, ok bool) {
 	return days, days <= daysSince1970(9999, 12, 31)
 }
 
-// parseTime reads HH[:MM[:SS[.f]]] or HH[MM[SS[.f]]] as microseconds. The
-// fraction may follow the minutes' or hours' place only as part of seconds, has
-// "." or "," before it, and is cut to six digits.
-func parseTime(text string) (micro int64, ok bool) {
-	hour, ok := number(text, 0, 2)
-	if !ok || hour > 23 {
-		return 0, false
-	}
-	micro = int64(hour) * 3600e6
-	at, colons := 2, len(text) > 2 && text[2] == ':'
-	for _, unit := range []int64{60e6, 1e6} {
-		switch {
-		case at == len(text):
-			return micro, true
-		case text[at] == '.' || text[at] == ',':
-			return fraction(micro, text[at+1:])
-		case colons && text[at] != ':':
-			return 0, false
-		case colons:
-			at++
-		}
-		n, ok := number(text, at, 2)
-		if !ok || n > 59 {
-			return 0, false
-		}
-		micro += int64(n) * unit
-		at += 2
-	}
-	switch {
-	case at == len(text):
-		return micro, true
-	case text[at] == '.' || text[at] == ',' || text[at] == ':' && colons:
-		return fraction(micro, text[at+1:])
-	case !colons:
-		return fraction(micro, text[at:])
-	}
-	return 0, false
+// timeOfDay is a time, or an offset, whose fields are not yet held to a range.
+type timeOfDay struct {
+	hour, minute, second int
+	fraction             int64 // microseconds
 }
 
-func fraction(micro int64, text string) (int64, bool) {
-	if text == "" || digits(text, 0) != len(text) {
-		return 0, false
+func (t timeOfDay) micro() int64 {
+	return (int64(t.hour)*3600+int64(t.minute)*60+int64(t.second))*1e6 + t.fraction
+}
+
+// parseTime reads HH[:MM[:SS]] or HH[MM[SS]], and a fraction after any of them
+// that counts as one of a second, whatever it stands behind. It returns what
+// follows: one character, or what stands behind six digits of a fraction.
+func parseTime(text string) (t timeOfDay, rest string, ok bool) {
+	colons, at := false, 0
+	for i, field := range []*int{&t.hour, &t.minute, &t.second} {
+		if *field, ok = number(text, at, 2); !ok {
+			return t, "", false
+		}
+		at += 2
+		if i == 0 {
+			colons = at < len(text) && text[at] == ':'
+		}
+		if at >= len(text)-1 { // the end, or one character before it
+			return t, text[at:], true
+		}
+		switch c := text[at]; {
+		case colons && c == ':':
+			at++
+		case c == '.', c == ',':
+			return t.withFraction(text[at+1:])
+		case colons:
+			return t, "", false
+		}
 	}
-	for i, scale := 0, int64(1e5); i < len(text) && scale > 0; i, scale = i+1, scale/10 {
-		micro += int64(text[i]-'0') * scale
+	return t.withFraction(text[at:])
+}
+
+// withFraction reads the digits of a fraction, of which six count.
+func (t timeOfDay) withFraction(text string) (_ timeOfDay, rest string, ok bool) {
+	n, ok := number(text, 0, min(len(text), 6))
+	if !ok {
+		return t, "", false
 	}
-	return micro, true
+	t.fraction = int64(n)
+	for i := len(text); i < 6; i++ {
+		t.fraction *= 10
+	}
+	return t, strings.TrimLeft(text[min(len(text), 6):], "0123456789"), true
 }
 
 // number reads exactly n digits at i.
