@@ -52,7 +52,7 @@ func (l *loader) contracts(a at) []*Contract {
 
 // contract reads one contract.
 func (l *loader) contract(m *mapping, taken names) *Contract {
-	errorsBefore := len(l.errors)
+	before := l.failures
 	l.require(m, "name", "claim_type", "required_fields", "freshness", "source_ref", "target_ref")
 	c := &Contract{
 		Name:  l.name(m, taken),
@@ -60,7 +60,7 @@ func (l *loader) contract(m *mapping, taken names) *Contract {
 	}
 	l.sealing(m, c)
 	obs := l.observation(m, &c.Observation)
-	if len(l.errors) == errorsBefore && !l.stopped {
+	if l.failures == before && !l.stopped {
 		l.adviseContract(m, obs, c)
 	}
 	return c
@@ -70,7 +70,7 @@ func (l *loader) contract(m *mapping, taken names) *Contract {
 // the engine's to say: every value is tried in a contract that is right apart
 // from it, so that each error has its place.
 func (l *loader) sealing(m *mapping, c *Contract) {
-	errorsBefore := len(l.errors)
+	before := l.failures
 	doc := trialContract()
 	for i := range doc {
 		a, given := m.get(doc[i].Key)
@@ -90,7 +90,7 @@ func (l *loader) sealing(m *mapping, c *Contract) {
 	}
 	c.SourceRef = l.ref(m, "source_ref")
 	c.TargetRef = l.ref(m, "target_ref")
-	if len(l.errors) > errorsBefore || l.stopped || c.SourceRef == nil || c.TargetRef == nil {
+	if l.failures > before || l.stopped || c.SourceRef == nil || c.TargetRef == nil {
 		return
 	}
 	base, err := decodeContract(doc)

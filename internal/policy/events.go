@@ -78,7 +78,7 @@ func (l *loader) events(m *mapping, p *Protocol, contracts []*Contract) {
 	if !ok {
 		return
 	}
-	errorsBefore := len(l.errors)
+	before := l.failures
 	entries, ok := l.list(a, "a list of event rules")
 	if !ok {
 		return
@@ -107,7 +107,7 @@ func (l *loader) events(m *mapping, p *Protocol, contracts []*Contract) {
 			r.Symbol = p.Automaton.Symbol(r.Direction, label)
 		}
 	}
-	if len(l.errors) == errorsBefore && len(rules) > 0 {
+	if l.failures == before && len(rules) > 0 {
 		l.adviseEvents(m.key("events"), p, rules)
 	}
 }

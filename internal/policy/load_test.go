@@ -382,3 +382,36 @@ func TestAliasBomb(t *testing.T) {
 	_, err = Load("bomb.yaml", []byte(b.String()))
 	require.Error(t, err)
 }
+
+// The manual's own example loads without a word.
+func TestManualExample(t *testing.T) {
+	manual, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, example, ok := strings.Cut(string(manual), "\n\tcontracts:\n")
+	require.True(t, ok)
+	example, _, ok = strings.Cut("\tcontracts:\n"+example, "\n\n")
+	require.True(t, ok)
+	example = strings.ReplaceAll("\n"+example, "\n\t", "\n")
+	p, err := Load("doc.go", []byte(example))
+	require.NoError(t, err)
+	require.Empty(t, p.Warnings)
+	require.Len(t, p.Contracts, 1)
+	require.Len(t, p.Protocols, 1)
+	require.Len(t, p.Protocols[0].Events, 7)
+}
+
+// Every key that the loader knows stands in the manual.
+func TestManualNamesEveryKey(t *testing.T) {
+	manual, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, err = Load("x", []byte("protocols: [{name: a, protocol: '!a', events: [{zzzzzzzzzzzz: 1}], zzzzzzzzzzzz: 1}, {states: {zzzzzzzzzzzz: 1, transitions: [{zzzzzzzzzzzz: 1}]}}]\n"+
+		"contracts: [{zzzzzzzzzzzz: 1, freshness: {mode: x, zzzzzzzzzzzz: 1}, match: {zzzzzzzzzzzz: 1}, observation: {zzzzzzzzzzzz: 1, kind: zzzzzzzzzzzz}}]\n"))
+	require.Error(t, err)
+	lists := regexp.MustCompile(`expected (.*) or (.*)`).FindAllStringSubmatch(err.Error(), -1)
+	require.GreaterOrEqual(t, len(lists), 9)
+	for _, list := range lists {
+		for _, key := range append(strings.Split(list[1], ", "), list[2]) {
+			require.Regexp(t, `(?m)^\t *(.*[ ,])?`+regexp.QuoteMeta(key)+`\b`, string(manual))
+		}
+	}
+}

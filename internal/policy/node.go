@@ -36,6 +36,7 @@ type loader struct {
 	src      *source
 	errors   Diagnostics
 	warnings []Diagnostic
+	failures int // errors, those that repeat a reported one included
 	seen     map[Diagnostic]bool
 	parsed   map[any]any // by parsedKey: the scalars that were compiled
 	cost     int         // of the nodes that may still be visited
@@ -109,6 +110,9 @@ type parsedKey[T any] struct{ node *yaml.Node }
 // report adds a diagnostic, once. A part that aliases repeat is wrong at one
 // place in the file, so the paths after the first are not told.
 func (l *loader) report(severity Severity, line, column int, path, message string) {
+	if severity == SeverityError {
+		l.failures++
+	}
 	if l.stopped {
 		return
 	}

@@ -123,7 +123,7 @@ func within(line, column int, message, excerpt string) string {
 // drawn compiles a protocol that is given as a state machine; nil if it is
 // wrong, which is reported.
 func (l *loader) drawn(a at) *session.Automaton {
-	errorsBefore := len(l.errors)
+	before := l.failures
 	m, ok := l.mapping(a, "initial", "terminal", "transitions")
 	if !ok {
 		return nil
@@ -170,7 +170,7 @@ func (l *loader) drawn(a at) *session.Automaton {
 			})
 		}
 	}
-	if len(l.errors) > errorsBefore || l.stopped {
+	if l.failures > before || l.stopped {
 		return nil
 	}
 	place := func(index int, field string) at {
