@@ -10,10 +10,11 @@ type Automaton struct {
 	edges     []edge   // of all states, a stretch each, sorted by symbol
 	expected  []string // the name of each edge's event; so a state's stretch is its sorted legal set
 	clauses   []clause
-	symbols   []symbol // sorted by name
-	byLabel   [2]map[string]Symbol
-	registers []string // sorted
-	names     []string // of the states of a state machine, else empty
+	symbols   []symbol             // sorted by name
+	byLabel   [2]map[string]Symbol // by direction
+	sentinels [2]Symbol            // UnrecognizedLabel's, by direction
+	registers []string             // sorted
+	names     []string             // of the states of a state machine, else empty
 	hash      string
 }
 
@@ -68,7 +69,7 @@ type Symbol int32
 const (
 	// NoSymbol stands for every event that no edge of the automaton waits for.
 	NoSymbol Symbol = -1
-	// The sentinel UnrecognizedLabel where no edge waits for it.
+	// The sentinel of each direction where no edge waits for it.
 	sentSentinel     Symbol = -2
 	receivedSentinel Symbol = -3
 )
@@ -80,17 +81,35 @@ func (a *Automaton) Symbol(d Direction, label string) Symbol {
 		return s
 	}
 	if label == UnrecognizedLabel {
-		return sentSentinel - Symbol(d&1)
+		return a.sentinels[d&1]
 	}
 	return NoSymbol
+}
+
+// isSentinel reports whether a symbol stands for UnrecognizedLabel.
+func (a *Automaton) isSentinel(s Symbol) bool {
+	return s == a.sentinels[Send] || s == a.sentinels[Receive]
+}
+
+// event returns what a symbol stands for. Nothing is known of NoSymbol.
+func (a *Automaton) event(s Symbol) Event {
+	switch {
+	case s >= 0:
+		return Event{Direction: a.symbols[s].direction, Label: a.symbols[s].label}
+	case s == receivedSentinel:
+		return Event{Direction: Receive, Label: UnrecognizedLabel}
+	case s == sentSentinel:
+		return Event{Direction: Send, Label: UnrecognizedLabel}
+	}
+	return Event{}
 }
 
 // Events returns the events that some edge waits for, without payloads, sorted
 // as they are written: sends before receives, then by label.
 func (a *Automaton) Events() []Event {
 	events := make([]Event, len(a.symbols))
-	for i, s := range a.symbols {
-		events[i] = Event{Direction: s.direction, Label: s.label}
+	for i := range events {
+		events[i] = a.event(Symbol(i))
 	}
 	return events
 }

@@ -166,6 +166,12 @@ func (a *Automaton) internSymbols(b *builder, reached []int32) {
 	for i, s := range a.symbols {
 		a.byLabel[s.direction][s.label] = Symbol(i)
 	}
+	a.sentinels = [2]Symbol{sentSentinel, receivedSentinel}
+	for d := range a.sentinels {
+		if s, ok := a.byLabel[d][UnrecognizedLabel]; ok {
+			a.sentinels[d] = s
+		}
+	}
 }
 
 // internClauses compiles the clauses that edges use, in the order of first use,

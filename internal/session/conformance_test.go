@@ -178,9 +178,9 @@ func (c *measuredCase) checkReading(a *Automaton, err error) string {
 // checkRun compares every answer of a run.
 func (c *measuredCase) checkRun(a *Automaton) string {
 	type answer struct {
-		Event, Result, Cause string
-		Expected             []string
-		Registers            map[string]string
+		Result, Cause string
+		Expected      []string
+		Registers     map[string]string
 	}
 	m := a.NewMonitor(WithTrace(TraceLimits{Events: 1 << 20, Bytes: 1 << 30}))
 	for i, s := range c.Steps {
@@ -191,8 +191,8 @@ func (c *measuredCase) checkRun(a *Automaton) string {
 		} else {
 			o = m.Step(event.Direction, event.Label, event.Payload)
 		}
-		got := answer{o.Event(), o.Result.String(), o.Cause.String(), append([]string{}, o.Expected...), map[string]string{}}
-		want := answer{event.String(), s.Expect, "", append([]string{}, s.ExpectedSet...), map[string]string{}}
+		got := answer{o.Result.String(), o.Cause.String(), append([]string{}, o.Expected...), map[string]string{}}
+		want := answer{s.Expect, "", append([]string{}, s.ExpectedSet...), map[string]string{}}
 		if s.Why != nil {
 			want.Cause = *s.Why
 		} else if s.Registers == nil {

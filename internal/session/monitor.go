@@ -43,24 +43,17 @@ func (c Cause) String() string {
 	return [...]string{"", "label", "guard", ""}[c&3]
 }
 
-// Outcome is the answer to one event.
+// Outcome is the answer to one event. It is four words, so that it travels in
+// registers.
 type Outcome struct {
 	Result Result
 	Cause  Cause // of a violation
-
-	// Direction and Label are the event that came. Label is empty if it came as
-	// NoSymbol.
-	Direction Direction
-	Label     string
 
 	// Expected is what would have been legal instead: the sorted names
 	// ("!label", "?label") of the events that the state waited for before this
 	// one came. It is empty for a blocked event. It is shared: do not modify it.
 	Expected []string
 }
-
-// Event returns what came as the language writes it.
-func (o Outcome) Event() string { return o.Direction.String() + o.Label }
 
 // Monitor follows one run of a protocol. It is small, because there is one for
 // every session: a state number, registers once something is bound, and a
@@ -93,42 +86,35 @@ func (m *Monitor) Receive(label string, p Payload) Outcome { return m.Step(Recei
 
 // Step steps an event.
 func (m *Monitor) Step(d Direction, label string, p Payload) Outcome {
-	o, e := m.look(d, label, m.automaton.Symbol(d, label), p)
+	o, e := m.look(m.automaton.Symbol(d, label), p)
+	if m.trace != nil {
+		m.record(d, label, p, o, e)
+	}
 	m.commit(o, e, p)
 	return o
 }
 
 // StepSymbol steps an event whose symbol, one of this monitor's automaton, is
-// known already.
+// known already. A trace has no label for NoSymbol.
 func (m *Monitor) StepSymbol(s Symbol, p Payload) Outcome {
-	d, label := m.automaton.event(s)
-	o, e := m.look(d, label, s, p)
+	o, e := m.look(s, p)
+	if m.trace != nil {
+		event := m.automaton.event(s)
+		m.record(event.Direction, event.Label, p, o, e)
+	}
 	m.commit(o, e, p)
 	return o
 }
 
 // Peek answers as Step would and changes nothing.
 func (m *Monitor) Peek(d Direction, label string, p Payload) Outcome {
-	o, _ := m.look(d, label, m.automaton.Symbol(d, label), p)
+	o, _ := m.look(m.automaton.Symbol(d, label), p)
 	return o
 }
 
-// event returns what a symbol stands for.
-func (a *Automaton) event(s Symbol) (Direction, string) {
-	switch {
-	case s >= 0:
-		return a.symbols[s].direction, a.symbols[s].label
-	case s == sentSentinel:
-		return Send, UnrecognizedLabel
-	case s == receivedSentinel:
-		return Receive, UnrecognizedLabel
-	}
-	return Send, ""
-}
-
-// look finds the answer to an event, and the edge that it takes if it is legal.
-func (m *Monitor) look(d Direction, label string, s Symbol, p Payload) (Outcome, *edge) {
-	o := Outcome{Direction: d, Label: label}
+// look finds the answer to an event, and the edge that waits for it if there is
+// one.
+func (m *Monitor) look(s Symbol, p Payload) (o Outcome, e *edge) {
 	if m.halted {
 		o.Result = Blocked
 		return o, nil
@@ -136,15 +122,14 @@ func (m *Monitor) look(d Direction, label string, s Symbol, p Payload) (Outcome,
 	a := m.automaton
 	st := &a.states[m.state]
 	o.Expected = a.expected[st.first:st.end:st.end]
-	e := a.find(st, s)
+	e = a.find(st, s)
 	switch {
-	case e == nil && label == UnrecognizedLabel:
+	case e == nil && a.isSentinel(s):
 		o.Result = Unrecognized
 	case e == nil:
 		o.Result, o.Cause = Violation, LabelCause
 	case e.clause != noClause && !m.holds(a.clauses[e.clause].guards, p):
 		o.Result, o.Cause = Violation, GuardCause
-		return o, e
 	}
 	return o, e
 }
@@ -176,9 +161,6 @@ func (m *Monitor) holds(guards []guard, p Payload) bool {
 
 // commit makes the outcome of an event the monitor's new past.
 func (m *Monitor) commit(o Outcome, e *edge, p Payload) {
-	if m.trace != nil {
-		m.trace.add(o, m.automaton.read(e, p))
-	}
 	switch o.Result {
 	case OK:
 		m.state = e.to

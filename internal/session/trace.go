@@ -55,17 +55,18 @@ type trace struct {
 	dropped  int
 }
 
-// add appends an attempt. An attempt that does not fit an empty trace is
-// dropped like those before it.
-func (t *trace) add(o Outcome, read Fields) {
-	attempt := Attempt{
-		Event:  Event{Direction: o.Direction, Label: strings.Clone(o.Label)},
-		Result: o.Result,
-		Cause:  o.Cause,
-	}
-	if len(read) > 0 {
+// record adds an event and its outcome to the monitor's trace.
+func (m *Monitor) record(d Direction, label string, p Payload, o Outcome, e *edge) {
+	attempt := Attempt{Event: Event{Direction: d, Label: strings.Clone(label)}, Result: o.Result, Cause: o.Cause}
+	if read := m.automaton.read(e, p); len(read) > 0 {
 		attempt.Event.Payload = read
 	}
+	m.trace.add(attempt)
+}
+
+// add appends an attempt. An attempt that does not fit an empty trace is
+// dropped like those before it.
+func (t *trace) add(attempt Attempt) {
 	t.attempts = append(t.attempts, attempt)
 	t.bytes += attempt.size()
 	for len(t.attempts) > 0 && (len(t.attempts) > t.limits.Events || t.bytes > t.limits.Bytes) {
