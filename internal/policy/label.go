@@ -6,6 +6,7 @@ package policy
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // DefaultLabel returns the label of a call or result of the tool where the
@@ -47,5 +48,8 @@ func validLabel(s string) bool {
 
 // labelRune reports whether r may stand in a name of a label.
 func labelRune(r rune) bool {
-	return r == '_' || r == '-' || unicode.In(r, unicode.L, unicode.N)
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
+	}
+	return unicode.In(r, unicode.L, unicode.N)
 }

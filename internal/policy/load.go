@@ -120,8 +120,8 @@ var (
 )
 
 // yamlError reports what the YAML reader found wrong. Its message has at most a
-// line, and that is the one where the construct begins that is broken, or the
-// one before it. Where it is broken is known from how far it has read.
+// line, which is where the broken construct begins or the line before that. Where
+// it is broken is known from how far the reader has read.
 func (l *loader) yamlError(err error) {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	begin := 0
@@ -135,11 +135,13 @@ func (l *loader) yamlError(err error) {
 			line, column = l.src.position(offset)
 		}
 	} else {
-		text := l.src.line(line)
-		if strings.TrimSpace(text) == "" && begin > 0 {
-			line = begin // it is broken because the file ends
-			text = l.src.line(line)
+		if begin > 0 && strings.Contains(message, "end of stream") {
+			line = begin // a quote that the rest of the file does not close
 		}
+		for line > 1 && strings.TrimSpace(l.src.line(line)) == "" {
+			line-- // something else that the file ends in
+		}
+		text := l.src.line(line)
 		column = 1 + len(text) - len(strings.TrimLeft(text, " "))
 	}
 	l.report(SeverityError, line, column, "", "YAML: "+message)
