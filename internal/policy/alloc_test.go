@@ -83,6 +83,9 @@ type hotPath struct {
 }
 
 func TestAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("allocations are counted without the race detector")
+	}
 	for _, p := range hotPaths(t) {
 		if got := testing.AllocsPerRun(100, p.run); got > p.allocs {
 			t.Errorf("%s: %v allocations, %v are allowed", p.name, got, p.allocs)
