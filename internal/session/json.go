@@ -34,8 +34,8 @@ func ParseValue(json string) (Value, error) {
 	return v, nil
 }
 
-// A valueScanner reads JSON text. Its errors name an offset and at most one
-// character.
+// A valueScanner reads JSON text. Its errors name an offset and what should
+// stand there, and nothing of the text: it is what a tool returned.
 type valueScanner struct {
 	text string
 	pos  int
@@ -43,7 +43,7 @@ type valueScanner struct {
 
 // fail returns an error at the scanner's place.
 func (s *valueScanner) fail(expected string) error {
-	return fmt.Errorf("offset %d: expected %s, found %s", s.pos, expected, foundAt(s.text, s.pos))
+	return fmt.Errorf("offset %d: expected %s", s.pos, expected)
 }
 
 // space skips white space.
@@ -108,7 +108,7 @@ func (s *valueScanner) value(depth int) (Value, error) {
 func (s *valueScanner) str() (string, error) {
 	text, end, err := scanString(s.text, s.pos)
 	if err != nil {
-		return "", fmt.Errorf("offset %d: %w", s.pos, err)
+		return "", s.fail("a well-formed JSON string")
 	}
 	s.pos = end
 	return text, nil

@@ -4,6 +4,7 @@
 package session
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -36,7 +37,7 @@ func (t token) found() string {
 	case tokenBad:
 		r, size := utf8.DecodeRuneInString(t.text)
 		if r == utf8.RuneError && size == 1 {
-			return foundAt(t.text, 0)
+			return fmt.Sprintf("the byte 0x%02X, which is not UTF-8", t.text[0])
 		}
 		return strconv.QuoteRune(r)
 	default:

@@ -4,8 +4,7 @@
 package session
 
 import (
-	"fmt"
-	"strconv"
+	"errors"
 	"unicode/utf8"
 )
 
@@ -82,7 +81,7 @@ func (v Value) String() string {
 // no JSON.
 func (v Value) MarshalJSON() ([]byte, error) {
 	if v.IsZero() {
-		return nil, fmt.Errorf("an absent value has no JSON form")
+		return nil, errors.New("an absent value has no JSON form")
 	}
 	return v.AppendJSON(nil), nil
 }
@@ -162,7 +161,7 @@ func ParseFields(text string) (Fields, error) {
 	s := valueScanner{text: text}
 	s.space()
 	if s.pos == len(text) || text[s.pos] != '{' {
-		return nil, fmt.Errorf("expected a JSON object, found %s", foundAt(text, s.pos))
+		return nil, s.fail("a JSON object")
 	}
 	fields := Fields{}
 	err := s.object(0, func(key string, v Value) { fields[key] = v })
@@ -173,17 +172,4 @@ func ParseFields(text string) (Fields, error) {
 		return nil, err
 	}
 	return fields, nil
-}
-
-// foundAt names what stands at an offset of a text, for an error. It quotes one
-// character at most.
-func foundAt(text string, offset int) string {
-	if offset >= len(text) {
-		return "the end of the text"
-	}
-	r, size := utf8.DecodeRuneInString(text[offset:])
-	if r == utf8.RuneError && size == 1 {
-		return fmt.Sprintf("the byte 0x%02X, which is not UTF-8", text[offset])
-	}
-	return strconv.QuoteRune(r)
 }

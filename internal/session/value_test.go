@@ -78,33 +78,33 @@ func TestValueConstructors(t *testing.T) {
 
 func TestValueErrors(t *testing.T) {
 	for text, message := range map[string]string{
-		``:                               "offset 0: expected a JSON value, found the end of the text",
-		`nul`:                            "offset 0: expected a JSON value, found 'n'",
-		`1 2`:                            "offset 2: expected the end of the text, found '2'",
-		`01`:                             "offset 1: expected the end of the text, found '1'",
-		`-`:                              "offset 0: expected a JSON number, found '-'",
-		`1.`:                             "offset 1: expected the end of the text, found '.'",
-		`[1`:                             "offset 2: expected ',' or ']', found the end of the text",
-		`[1,]`:                           "offset 3: expected a JSON value, found ']'",
-		`{"a"}`:                          "offset 4: expected ':', found '}'",
-		`{a:1}`:                          "offset 1: expected a key in double quotes, found 'a'",
-		`{"a":1,}`:                       "offset 7: expected a key in double quotes, found '}'",
-		`{"a":1 "b"`:                     "offset 7: expected ',' or '}', found '\"'",
-		`'a'`:                            "offset 0: expected a JSON value, found '\\''",
-		`"a`:                             "offset 0: a string without an end",
-		`["\q"]`:                         `offset 1: a string with the unknown escape \q`,
-		"\"\xff\"":                       "offset 0: a string with the byte 0xFF, which is not UTF-8",
-		"\xff":                           "offset 0: expected a JSON value, found the byte 0xFF, which is not UTF-8",
-		strings.Repeat("[", 100_000):     "offset 1000: expected at most 1000 nested arrays and objects, found '['",
-		strings.Repeat(`{"a":`, 100_000): "offset 5000: expected at most 1000 nested arrays and objects, found '{'",
+		``:                               "offset 0: expected a JSON value",
+		`nul`:                            "offset 0: expected a JSON value",
+		`1 2`:                            "offset 2: expected the end of the text",
+		`01`:                             "offset 1: expected the end of the text",
+		`-`:                              "offset 0: expected a JSON number",
+		`1.`:                             "offset 1: expected the end of the text",
+		`[1`:                             "offset 2: expected ',' or ']'",
+		`[1,]`:                           "offset 3: expected a JSON value",
+		`{"a"}`:                          "offset 4: expected ':'",
+		`{a:1}`:                          "offset 1: expected a key in double quotes",
+		`{"a":1,}`:                       "offset 7: expected a key in double quotes",
+		`{"a":1 "b"`:                     "offset 7: expected ',' or '}'",
+		`'a'`:                            "offset 0: expected a JSON value",
+		`"a`:                             "offset 0: expected a well-formed JSON string",
+		`["\q"]`:                         "offset 1: expected a well-formed JSON string",
+		"\"\xff\"":                       "offset 0: expected a well-formed JSON string",
+		"\xff":                           "offset 0: expected a JSON value",
+		strings.Repeat("[", 100_000):     "offset 1000: expected at most 1000 nested arrays and objects",
+		strings.Repeat(`{"a":`, 100_000): "offset 5000: expected at most 1000 nested arrays and objects",
 	} {
 		_, err := ParseValue(text)
 		require.EqualError(t, err, message, "%.20q", text)
 	}
 	_, err := ParseFields(`[1]`)
-	require.EqualError(t, err, "expected a JSON object, found '['")
+	require.EqualError(t, err, "offset 0: expected a JSON object")
 	_, err = ParseFields(`{"a":1} x`)
-	require.EqualError(t, err, "offset 8: expected the end of the text, found 'x'")
+	require.EqualError(t, err, "offset 8: expected the end of the text")
 	fields, err := ParseFields(` {"a":1,"b":[2],"a":null} `)
 	require.NoError(t, err)
 	require.Equal(t, "map[a:null b:[2]]", fmt.Sprint(map[string]Value(fields)))
