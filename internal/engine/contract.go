@@ -3,7 +3,10 @@
 
 package engine
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // The published limits of a contract.
 const (
@@ -56,7 +59,7 @@ func DecodeContract(doc Value) (*Contract, error) {
 	}
 	c := new(Contract)
 	if c.SchemaVersion = get("schema_version").Text(); c.SchemaVersion != "1" {
-		return nil, errorf(CodeContractInvalid, `schema_version must be "1"`)
+		return nil, errorf(CodeContractInvalid, `schema_version must be "1"`).at("schema_version")
 	}
 	if err := onlyKeys(doc, "contract", contractKeys); err != nil {
 		return nil, err
@@ -71,21 +74,21 @@ func DecodeContract(doc Value) (*Contract, error) {
 	}
 	if v, ok := doc.Get("effect_evidence_required"); ok {
 		if v.Kind() != BoolKind {
-			return nil, errorf(CodeContractInvalid, "effect_evidence_required must be true or false")
+			return nil, errorf(CodeContractInvalid, "effect_evidence_required must be true or false").at("effect_evidence_required")
 		}
 		c.EffectEvidenceRequired = v.Bool()
 	}
 	if c.ClaimType = ClaimType(get("claim_type").Text()); !c.ClaimType.Valid() {
-		return nil, errorf(CodeContractInvalid, "claim_type must be one of found, not_found, read_complete, effect_observed, task_complete")
+		return nil, errorf(CodeContractInvalid, "claim_type must be one of found, not_found, read_complete, effect_observed, task_complete").at("claim_type")
 	}
 	fields := get("required_fields")
 	if fields.Kind() != ArrayKind {
-		return nil, errorf(CodeContractInvalid, "required_fields must be a list")
+		return nil, errorf(CodeContractInvalid, "required_fields must be a list").at("required_fields")
 	}
 	for i := range fields.Len() {
 		f := fields.Index(i)
 		if f.Kind() != StringKind {
-			return nil, errorf(CodeContractInvalid, "required_fields must be strings")
+			return nil, errorf(CodeContractInvalid, "required_fields must be strings").at(fmt.Sprintf("required_fields[%d]", i))
 		}
 		c.RequiredFields = append(c.RequiredFields, f.Text())
 	}
@@ -104,7 +107,7 @@ func DecodeContract(doc Value) (*Contract, error) {
 			continue
 		}
 		if v.Kind() != StringKind {
-			return nil, errorf(CodeSchemaInvalid, "%s must be a string", f.key)
+			return nil, errorf(CodeSchemaInvalid, "%s must be a string", f.key).at(f.key)
 		}
 		text := v.Text()
 		if f.may != nil {
@@ -118,7 +121,7 @@ func DecodeContract(doc Value) (*Contract, error) {
 
 func (c *Contract) decodeFreshness(v Value) error {
 	if v.Kind() != ObjectKind {
-		return errorf(CodeContractInvalid, "freshness must be an object")
+		return errorf(CodeContractInvalid, "freshness must be an object").at("freshness")
 	}
 	if err := onlyKeys(v, "freshness", []string{"mode", "max_age_seconds"}); err != nil {
 		return err
@@ -128,11 +131,11 @@ func (c *Contract) decodeFreshness(v Value) error {
 	switch c.Freshness.Mode {
 	case FreshnessNotRequired, FreshnessSourceVersion, FreshnessMaxAge:
 	default:
-		return errorf(CodeContractInvalid, "freshness mode must be one of not_required, source_version, max_age_seconds")
+		return errorf(CodeContractInvalid, "freshness mode must be one of not_required, source_version, max_age_seconds").at("freshness.mode")
 	}
 	age, _ := v.Get("max_age_seconds")
 	if !age.IsNull() && age.Kind() != IntKind {
-		return errorf(CodeContractInvalid, "max_age_seconds must be an integer")
+		return errorf(CodeContractInvalid, "max_age_seconds must be an integer").at("freshness.max_age_seconds")
 	}
 	c.Freshness.stray = age.IsNull() == (c.Freshness.Mode == FreshnessMaxAge)
 	if age.IsNull() {
@@ -156,7 +159,11 @@ next:
 				continue next
 			}
 		}
-		return errorf(CodeContractInvalid, "%s has an unknown key", what)
+		path := key
+		if what != "contract" {
+			path = what + "." + key
+		}
+		return errorf(CodeContractInvalid, "%s has an unknown key", what).at(path)
 	}
 	return nil
 }
@@ -169,25 +176,25 @@ func (c *Contract) Validate() error {
 	case !c.ClaimType.Valid():
 		return errorf(CodeContractInvalid, "claim_type is none of the published ones")
 	case len(c.RequiredFields) > maxRequiredFields:
-		return errorf(CodeContractInvalid, "required_fields must have at most %d entries", maxRequiredFields)
+		return errorf(CodeContractInvalid, "required_fields must have at most %d entries", maxRequiredFields).at("required_fields")
 	}
-	for _, f := range c.RequiredFields {
-		if err := c.length("required_fields", f, maxFieldName); err != nil {
+	for i, f := range c.RequiredFields {
+		if err := c.length(fmt.Sprintf("required_fields[%d]", i), f, maxFieldName); err != nil {
 			return err
 		}
 	}
 	if c.Freshness.stray {
-		return errorf(CodeContractInvalid, "max_age_seconds goes with freshness mode max_age_seconds, and with no other")
+		return errorf(CodeContractInvalid, "max_age_seconds goes with freshness mode max_age_seconds, and with no other").at("freshness")
 	}
 	switch c.Freshness.Mode {
 	case FreshnessNotRequired:
 	case FreshnessSourceVersion:
 		if c.MinSourceVersion == nil {
-			return errorf(CodeContractInvalid, "freshness mode source_version needs min_source_version")
+			return errorf(CodeContractInvalid, "freshness mode source_version needs min_source_version").at("freshness.mode")
 		}
 	case FreshnessMaxAge:
 		if c.Freshness.MaxAgeSeconds < 0 || c.Freshness.MaxAgeSeconds > maxAgeLimit {
-			return errorf(CodeContractInvalid, "max_age_seconds must be between 0 and %d", maxAgeLimit)
+			return errorf(CodeContractInvalid, "max_age_seconds must be between 0 and %d", maxAgeLimit).at("freshness.max_age_seconds")
 		}
 	default:
 		return errorf(CodeContractInvalid, "freshness mode is none of the published ones")
@@ -214,11 +221,11 @@ func (c *Contract) Validate() error {
 func (c *Contract) length(name, text string, limit int) error {
 	switch {
 	case text == "":
-		return errorf(CodeContractInvalid, "%s must not be empty", name)
+		return errorf(CodeContractInvalid, "%s must not be empty", name).at(name)
 	case tooLong(text, limit):
-		return errorf(CodeContractInvalid, "%s must have at most %d characters", name, limit)
+		return errorf(CodeContractInvalid, "%s must have at most %d characters", name, limit).at(name)
 	case !utf8.ValidString(text):
-		return errorf(CodeContractInvalid, "%s is not UTF-8", name)
+		return errorf(CodeContractInvalid, "%s is not UTF-8", name).at(name)
 	}
 	return nil
 }

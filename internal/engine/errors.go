@@ -30,9 +30,20 @@ const (
 type Error struct {
 	Code    ErrorCode
 	Message string
+	// Path is the value that a document is wrong about, as in freshness.mode or
+	// required_fields[2]; "" for the document as a whole.
+	Path string
+	// Offset is where a text could not be read any further, in bytes of its UTF-8
+	// form; -1 if that is not known.
+	Offset int
 }
 
-func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+func (e *Error) Error() string {
+	if e.Offset >= 0 {
+		return fmt.Sprintf("%s: %s at byte %d", e.Code, e.Message, e.Offset)
+	}
+	return string(e.Code) + ": " + e.Message
+}
 
 // Exit is the exit status of a command that failed with e: 3 for input that is
 // unsafe to process, 2 for input that is merely wrong.
@@ -46,5 +57,16 @@ func (e *Error) Exit() int {
 
 // errorf makes an Error; the format must not be given content.
 func errorf(code ErrorCode, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Offset: -1}
+}
+
+// at says what value of a document e is about.
+func (e *Error) at(path string) *Error {
+	e.Path = path
+	return e
+}
+
+// parseErrorf makes an Error about the text at an offset.
+func parseErrorf(offset int, format string, args ...any) *Error {
+	return &Error{Code: CodeParseFailed, Message: fmt.Sprintf(format, args...), Offset: offset}
 }

@@ -48,7 +48,7 @@ func invalidText(text string) *Error {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if r == utf8.RuneError && size <= 1 {
 			if !(len(text)-i >= 3 && text[i] == 0xED && text[i+1]&0xE0 == 0xA0 && text[i+2]&0xC0 == 0x80) {
-				return errorf(CodeParseFailed, "text is not UTF-8 at byte %d", i)
+				return parseErrorf(i, "text is not UTF-8")
 			}
 			size = 3
 		}
@@ -131,7 +131,7 @@ func (s *scanner) release() {
 }
 
 func (s *scanner) fail(what string) *Error {
-	return errorf(CodeParseFailed, "JSON: %s at byte %d", what, s.pos)
+	return parseErrorf(s.pos, "JSON: %s", what)
 }
 
 // space skips white space and reports whether there was any.

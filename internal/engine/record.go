@@ -102,6 +102,36 @@ func (r *Record) appendFields(dst []byte, fingerprint string) []byte {
 	return append(dst, '}')
 }
 
+// Fields returns the record's fields in the order in which they are published.
+func (r *Record) Fields() []Member {
+	list := func(key string, texts []Value) Value {
+		if slices.Contains(r.hidden, key) {
+			return String(redacted)
+		}
+		return Array(texts...)
+	}
+	return []Member{
+		{"resultseal_version", String(r.Version)},
+		{"decision", String(string(r.Decision))},
+		{"truth_state", String(string(r.TruthState))},
+		{"claim_type", String(string(r.ClaimType))},
+		{"reason_codes", list("reason_codes", stringValues(r.ReasonCodes))},
+		{"observation_id", String(r.ObservationID)},
+		{"tool_call_id", String(r.ToolCallID)},
+		{"source_ref", String(r.SourceRef)},
+		{"evidence_refs", list("evidence_refs", stringValues(r.EvidenceRefs))},
+		{"deterministic_fingerprint", String(r.Fingerprint)},
+	}
+}
+
+func stringValues[S ~string](texts []S) []Value {
+	values := make([]Value, len(texts))
+	for i, t := range texts {
+		values[i] = String(string(t))
+	}
+	return values
+}
+
 func appendStrings[S ~string](dst []byte, texts []S) []byte {
 	dst = append(dst, '[')
 	for i, s := range texts {

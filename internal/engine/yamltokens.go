@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -82,32 +81,32 @@ type yamlScanner struct {
 	unpaired bool                // an escape was half of a surrogate pair
 }
 
-// scanYAML returns the tokens of a text. Errors have CodeParseFailed.
-func scanYAML(text string) (tokens []yamlToken, unpaired bool, err error) {
+// scanYAML cuts a text that is UTF-8 into tokens. Errors have CodeParseFailed.
+func scanYAML(text string) (*yamlScanner, error) {
 	s := &yamlScanner{src: []rune(text), indent: -1, keys: make([]simpleKey, 1), allowKey: true, starts: map[int][]yamlToken{}}
 	for i, r := range s.src {
 		if !yamlPrintable(r) {
 			s.at = i
-			return nil, false, s.fail("character that YAML does not allow")
+			return nil, s.fail("character that YAML does not allow")
 		}
 	}
 	for {
 		done, err := s.next()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if done {
 			break
 		}
 	}
-	if len(s.starts) == 0 {
-		return s.tokens, s.unpaired, nil
+	if len(s.starts) > 0 {
+		tokens := make([]yamlToken, 0, len(s.tokens)+2*len(s.starts))
+		for i, t := range s.tokens {
+			tokens = append(append(tokens, s.starts[i]...), t)
+		}
+		s.tokens = tokens
 	}
-	tokens = make([]yamlToken, 0, len(s.tokens)+2*len(s.starts))
-	for i, t := range s.tokens {
-		tokens = append(append(tokens, s.starts[i]...), t)
-	}
-	return tokens, s.unpaired, nil
+	return s, nil
 }
 
 func yamlPrintable(r rune) bool {
@@ -119,13 +118,12 @@ func yamlPrintable(r rune) bool {
 }
 
 func (s *yamlScanner) fail(format string, args ...any) error {
-	line := 1
-	for i, r := range s.src[:min(s.at, len(s.src))] {
-		if yamlBreak(r) && !(r == '\r' && s.peekAt(i+1) == '\n') {
-			line++
-		}
-	}
-	return errorf(CodeParseFailed, "YAML: %s on line %d", fmt.Sprintf(format, args...), line)
+	return parseErrorf(s.offset(s.at), "YAML: "+format, args...)
+}
+
+// offset is the place of a character in bytes.
+func (s *yamlScanner) offset(at int) int {
+	return len(string(s.src[:min(at, len(s.src))]))
 }
 
 // peek returns the character n after the current one; 0 is past the end.

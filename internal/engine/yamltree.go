@@ -55,6 +55,7 @@ const (
 // yamlParser makes trees of tokens. The collections that are open stand on a stack
 // of its own, so that no text can exhaust the goroutine's.
 type yamlParser struct {
+	scanned *yamlScanner
 	tokens  []yamlToken
 	handles map[string]string
 	open    []yamlFrame
@@ -69,18 +70,18 @@ type yamlFrame struct {
 // parseYAMLTree returns the documents of a text. Errors have CodeParseFailed; what
 // is unsafe is told apart, because an error anywhere comes before it.
 func parseYAMLTree(text string) (docs []*yamlNode, unsafe, unpaired bool, err error) {
-	tokens, unpaired, err := scanYAML(text)
+	s, err := scanYAML(text)
 	if err != nil {
 		return nil, false, false, err
 	}
-	p := &yamlParser{tokens: tokens}
+	p := &yamlParser{scanned: s, tokens: s.tokens}
 	for first := true; ; first = false {
 		explicit, end, err := p.documentStart(first)
 		if err != nil {
 			return nil, false, false, err
 		}
 		if end {
-			return docs, p.unsafe, unpaired, nil
+			return docs, p.unsafe, s.unpaired, nil
 		}
 		doc, err := p.document(explicit)
 		if err != nil {
@@ -108,7 +109,7 @@ func (p *yamlParser) next() yamlToken {
 }
 
 func (p *yamlParser) fail(what string) error {
-	return errorf(CodeParseFailed, "YAML: %s at character %d", what, p.tokens[0].at)
+	return parseErrorf(p.scanned.offset(p.tokens[0].at), "YAML: %s", what)
 }
 
 // documentStart reads what stands before a document. Only the first needs no mark.

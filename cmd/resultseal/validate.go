@@ -1,0 +1,279 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+)
+
+func newValidateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "validate PATH...",
+		Short: "Check contracts, fixtures and policy files",
+		Long: `Check contracts, fixtures and policy files, whose keys tell them apart.
+
+A PATH is a file, or a directory of .yaml, .yml and .json files. What is wrong is
+told as file:line:column with the line and a caret; what is legal and probably
+not meant is a warning and does not change the exit status: 0 if all files are
+valid, 2 if one is not, 3 if one is unsafe to process.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := documentFiles(args)
+			if err != nil {
+				return err
+			}
+			worst := 0
+			for _, name := range files {
+				code, err := validate(cmd, name)
+				if err != nil {
+					return err
+				}
+				worst = max(worst, code)
+			}
+			if worst > 0 {
+				return exitCode(worst)
+			}
+			return nil
+		},
+	}
+}
+
+// maxPolicy bounds the size of a policy file.
+const maxPolicy = 16 << 20
+
+// validate checks a file, tells on standard error what is wrong with it and on
+// standard output that nothing is, and returns the exit status.
+func validate(cmd *cobra.Command, name string) (code int, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0, invalidArgument(err.Error())
+	}
+	if info.Size() > maxPolicy {
+		return 0, &engine.Error{Code: engine.CodeLimitExceeded, Offset: -1, Message: fmt.Sprintf("%s: file of more than %d bytes", name, maxPolicy)}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return 0, invalidArgument(err.Error())
+	}
+	file := &documentFile{name: name, text: text}
+	kind := file.kind()
+	if kind == policyFile {
+		p, err := policy.Load(name, text)
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), err)
+			return 2, nil
+		}
+		for _, w := range p.Warnings {
+			fmt.Fprintln(cmd.ErrOrStderr(), w)
+		}
+	} else {
+		warnings, err := file.check(kind)
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), file.locate(err))
+			return err.Exit(), nil
+		}
+		for _, w := range warnings {
+			fmt.Fprintln(cmd.ErrOrStderr(), file.tell(w.path, "warning: "+w.message))
+		}
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid %s\n", name, kind)
+	return 0, err
+}
+
+type fileKind string
+
+const (
+	contractFile fileKind = "contract"
+	fixtureFile  fileKind = "fixture"
+	policyFile   fileKind = "policy"
+)
+
+// documentFile is a contract or a fixture with its text, in which places are
+// looked up.
+type documentFile struct {
+	name string
+	text []byte
+	root *yaml.Node // nil if the text cannot be read as YAML; most JSON can
+}
+
+// kind tells by its keys what a file is. What has no key that tells is checked
+// as a contract, which is then said to lack all of its keys.
+func (f *documentFile) kind() fileKind {
+	var doc yaml.Node
+	if yaml.Unmarshal(f.text, &doc) != nil || len(doc.Content) == 0 {
+		return contractFile
+	}
+	f.root = doc.Content[0]
+	if f.root.Kind != yaml.MappingNode {
+		return contractFile
+	}
+	for i := 0; i+1 < len(f.root.Content); i += 2 {
+		switch f.root.Content[i].Value {
+		case "fixture_version", "expected":
+			return fixtureFile
+		case "contracts", "protocols":
+			return policyFile
+		}
+	}
+	return contractFile
+}
+
+// check reads a contract or a fixture.
+func (f *documentFile) check(kind fileKind) ([]advice, *engine.Error) {
+	v, err := engine.ParseDocument(f.text, formatOf(f.name))
+	if err != nil {
+		return nil, coded(err)
+	}
+	if kind == contractFile {
+		c, err := engine.DecodeContract(v)
+		if err != nil {
+			return nil, coded(err)
+		}
+		return adviseContract(c, ""), nil
+	}
+	fixture, err := engine.DecodeFixture(v)
+	if err != nil {
+		return nil, coded(err)
+	}
+	if fixture.Expected.Decision == engine.Rejected {
+		return nil, nil // it may be the contract that is rejected
+	}
+	c, err := fixture.Contract()
+	if err != nil {
+		e := *coded(err)
+		e.Path = strings.TrimSuffix("contract."+e.Path, ".")
+		return nil, &e
+	}
+	return adviseContract(c, "contract."), nil
+}
+
+func coded(err error) *engine.Error {
+	var e *engine.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &engine.Error{Code: engine.CodeSchemaInvalid, Message: err.Error(), Offset: -1}
+}
+
+// advice is about something that is legal and probably not meant.
+type advice struct{ path, message string }
+
+// adviseContract warns of claims that always hold, or never.
+func adviseContract(c *engine.Contract, prefix string) []advice {
+	var all []advice
+	add := func(path, message string) { all = append(all, advice{prefix + path, message}) }
+	effect := c.ClaimType == engine.ClaimEffectObserved || c.ClaimType == engine.ClaimTaskComplete
+	switch {
+	case c.ClaimType == engine.ClaimNotFound:
+		if c.NotFoundSentinel == nil {
+			add("claim_type", "a not_found claim without a not_found_sentinel is always blocked")
+		}
+	case len(c.RequiredFields) == 0 && !(effect && c.EffectEvidenceRequired):
+		add("required_fields", "a positive claim without required fields is sealed by any answer, an apology too")
+	}
+	if effect && !c.EffectEvidenceRequired {
+		add("claim_type", "an effect without effect_evidence_required is sealed on the word of the answer that claims it")
+	}
+	if !effect && c.EffectEvidenceRequired {
+		add("effect_evidence_required", "evidence matters only to the claims effect_observed and task_complete")
+	}
+	if c.MinSourceVersion != nil && c.Freshness.Mode != engine.FreshnessSourceVersion {
+		add("min_source_version", "a version matters only to the freshness mode source_version")
+	}
+	return all
+}
+
+// locate tells an error with its place.
+func (f *documentFile) locate(e *engine.Error) string {
+	message := string(e.Code) + ": " + e.Message
+	if e.Offset >= 0 {
+		head := string(f.text[:min(e.Offset, len(f.text))])
+		line := 1 + strings.Count(head, "\n")
+		head = head[strings.LastIndex(head, "\n")+1:]
+		return f.at(line, 1+len([]rune(head)), message)
+	}
+	return f.tell(e.Path, message)
+}
+
+// tell tells something about the value at a path.
+func (f *documentFile) tell(path, message string) string {
+	if path != "" {
+		message = path + ": " + message
+	}
+	n := f.root
+	if n == nil {
+		return f.name + ": " + message
+	}
+	for _, step := range steps(path) {
+		next := child(n, step)
+		if next == nil {
+			break // what lacks is told where it should stand
+		}
+		n = next
+	}
+	return f.at(n.Line, n.Column, message)
+}
+
+// steps splits a.b[0] into a, b and 0.
+func steps(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+}
+
+// child returns an element of a list, or the value of a key.
+func child(n *yaml.Node, step string) *yaml.Node {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i < len(n.Content) {
+			return n.Content[i]
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i+1]
+			}
+		}
+	}
+	return nil
+}
+
+// at tells something about a line and column, with an excerpt.
+func (f *documentFile) at(line, column int, message string) string {
+	place := fmt.Sprintf("%s:%d:%d: %s", f.name, line, column, message)
+	lines := strings.Split(string(f.text), "\n")
+	if line > len(lines) {
+		return place
+	}
+	text := []rune(strings.TrimRight(lines[line-1], "\r"))
+	column = min(column, len(text)+1)
+	const around = 60 // of a long line only a part is shown
+	from := max(0, column-1-around)
+	shown := text[from:min(len(text), column-1+around)]
+	caret := slices.Clone(text[from : column-1])
+	for i, r := range caret {
+		if r != '\t' {
+			caret[i] = ' '
+		}
+	}
+	return place + "\n  " + oneLineTabs(string(shown)) + "\n  " + string(caret) + "^"
+}
+
+// oneLineTabs is oneLine that keeps tabs, under which the caret stands.
+func oneLineTabs(text string) string {
+	parts := strings.Split(text, "\t")
+	for i := range parts {
+		parts[i] = oneLine(parts[i])
+	}
+	return strings.Join(parts, "\t")
+}
