@@ -34,13 +34,15 @@ func TestProtocolCheck(t *testing.T) {
 		{[]string{booking}, 0, "ok: 7 states, 6 events, 0 registers\n", ""},
 		{[]string{"!a(x as p)"}, 0, "ok: 2 states, 1 event, 1 register\n", ""},
 		{
-			[]string{"!a.\nrec X.!b"}, 0,
+			[]string{"!a.\nrec X.!b"},
+			0,
 			"ok: 3 states, 2 events, 0 registers\nwarning: 2:5: nothing loops back to 'X'\nrec X.!b\n    ^\n", "",
 		},
 		{[]string{"!a..!b"}, 2, "", "resultseal: SCHEMA_INVALID: 1:4: expected '!', '?', 'rec', 'end' or a variable, found '.'\n!a..!b\n   ^\n"},
 		{[]string{"!a.X"}, 2, "", "resultseal: SCHEMA_INVALID: 1:4: expected a variable of an enclosing rec, found 'X'\n!a.X\n   ^\n"},
 		{
-			[]string{"!a", "!", "?b.?c"}, 2,
+			[]string{"!a", "!", "?b.?c"},
+			2,
 			"protocol 1: ok: 2 states, 1 event, 0 registers\nprotocol 3: ok: 3 states, 2 events, 0 registers\n",
 			"resultseal: SCHEMA_INVALID: protocol 2: 1:2: expected a label or '{', found the end\n!\n ^\n",
 		},
