@@ -95,6 +95,12 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
+		for len(s)-i >= 8 && special(word(s, i)) == 0 {
+			i += 8
+		}
+		if i == len(s) {
+			break
+		}
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
@@ -136,7 +142,7 @@ func (t *tape) appendCanonical(dst []byte, at uint32) ([]byte, error) {
 				stack = append(stack, frame{t.ordered(at), '}'})
 			}
 		case n.kind == StringKind:
-			dst = appendString(dst, t.text(at)) // the source was UTF-8
+			dst = t.appendText(dst, at)
 		default:
 			if n.flags&flagExact != 0 {
 				dst = append(dst, t.source[n.off:n.end]...)
@@ -166,7 +172,7 @@ func (t *tape) appendCanonical(dst []byte, at uint32) ([]byte, error) {
 		at = f.kids[0]
 		f.kids = f.kids[1:]
 		if f.end == '}' {
-			dst = append(appendString(dst, t.text(at)), ':')
+			dst = append(t.appendText(dst, at), ':')
 			at++
 		}
 	}

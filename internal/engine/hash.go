@@ -9,7 +9,10 @@ import (
 	"sync"
 )
 
-const hashPrefix = "sha256:"
+const (
+	hashPrefix = "sha256:"
+	hashLength = len(hashPrefix) + 2*sha256.Size
+)
 
 // buffers hold canonical forms while they are hashed.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -35,13 +38,13 @@ func (r *Reading) hash(observed Value) error {
 	sum := sha256.Sum256(b)
 
 	// The hash and the ids that are made of it are one string.
-	var room [len(hashPrefix) + 2*sha256.Size + len("obs-") + 12 + len("call-") + 12]byte
+	var room [hashLength + len("obs-") + 12 + len("call-") + 12]byte
 	text := appendHash(room[:0], sum)
 	twelve := text[len(hashPrefix) : len(hashPrefix)+12]
 	text = append(append(text, "obs-"...), twelve...)
 	text = append(append(text, "call-"...), twelve...)
 	whole := string(text)
-	r.ContentHash = whole[:len(hashPrefix)+2*sha256.Size]
+	r.ContentHash = whole[:hashLength]
 	r.ids = whole[len(r.ContentHash):]
 	return nil
 }

@@ -34,9 +34,6 @@ func ParseJSON(text string) (Value, error) {
 	if len(text) > maxJSONBytes {
 		return Value{}, errorf(CodeLimitExceeded, "JSON text of more than %d bytes", maxJSONBytes)
 	}
-	if !utf8.ValidString(text) {
-		return Value{}, invalidText(text)
-	}
 	v, _, err := scanJSON(text)
 	return v, err
 }
@@ -65,12 +62,16 @@ type extent struct {
 	depth, nodes, longest int
 }
 
-// scanJSON parses a text that is UTF-8.
+// scanJSON parses a text.
 func scanJSON(text string) (Value, extent, error) {
 	s := scanners.Get().(*scanner)
 	defer s.release()
 	s.text = text
-	if err := s.scan(); err != nil {
+	err := s.scan()
+	if s.foreign && !utf8.ValidString(text) {
+		return Value{}, extent{}, invalidText(text)
+	}
+	if err != nil {
 		return Value{}, extent{}, err
 	}
 	size := extent{depth: s.depth, nodes: len(s.nodes), longest: s.longest}
@@ -103,6 +104,7 @@ type scanner struct {
 	depth    int      // the deepest value
 	longest  int      // bytes of the longest string
 	unpaired bool     // an escape was half of a surrogate pair
+	foreign  bool     // a string has more than ASCII, so it may not be UTF-8
 }
 
 // frame is a container that is being scanned.
@@ -123,10 +125,9 @@ func (s *scanner) release() {
 	if cap(s.nodes) > keep || cap(s.side) > 16*keep || cap(s.kids) > keep {
 		return
 	}
-	*s = scanner{
-		side: s.side[:0], nodes: s.nodes[:0], kids: s.kids[:0],
-		open: s.open[:0], pending: s.pending[:0],
-	}
+	s.text, s.pos, s.depth, s.longest, s.unpaired, s.foreign = "", 0, 0, 0, false, false
+	s.side, s.nodes, s.kids = s.side[:0], s.nodes[:0], s.kids[:0]
+	s.open, s.pending = s.open[:0], s.pending[:0]
 	scanners.Put(s)
 }
 
@@ -404,13 +405,8 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 
 // str scans a string into node at, and reports whether it is written canonically.
 func (s *scanner) str(at uint32) (exact bool, err error) {
-	i := s.pos + 1
-	start := i
-	for ; i < len(s.text); i++ {
-		if c := s.text[i]; c < 0x20 || c == '"' || c == '\\' {
-			break
-		}
-	}
+	start := s.pos + 1
+	i := s.clean(start)
 	if i < len(s.text) && s.text[i] == '"' {
 		n := &s.nodes[at]
 		n.off, n.end = uint32(start), uint32(i)
@@ -421,10 +417,34 @@ func (s *scanner) str(at uint32) (exact bool, err error) {
 	return s.escaped(at, start, i)
 }
 
+// clean returns where, from i on, a string ends or has something that is not
+// itself: a quotation mark, a backslash or a control character.
+func (s *scanner) clean(i int) int {
+	text := s.text
+	for ; len(text)-i >= 8; i += 8 {
+		w := word(text, i)
+		if w&highBits != 0 {
+			s.foreign = true
+		}
+		if special(w) != 0 {
+			break
+		}
+	}
+	for ; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			s.foreign = true
+		} else if c < 0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
 // escaped scans a string that has escapes, of which text[start:i] has none.
 func (s *scanner) escaped(at uint32, start, i int) (exact bool, err error) {
 	exact = true
-	off := len(s.side)
+	off, open := len(s.side), s.pos
 	for {
 		s.side = append(s.side, s.text[start:i]...)
 		s.pos = i
@@ -435,6 +455,10 @@ func (s *scanner) escaped(at uint32, start, i int) (exact bool, err error) {
 		case c == '"':
 			n := &s.nodes[at]
 			n.off, n.end, n.flags = uint32(off), uint32(len(s.side)), flagSide
+			if exact {
+				n.flags |= flagExact
+				n.first, n.count = uint32(open), uint32(i+1)
+			}
 			s.longest = max(s.longest, len(s.side)-off)
 			s.pos = i + 1
 			return exact, nil
@@ -486,11 +510,8 @@ func (s *scanner) escaped(at uint32, start, i int) (exact bool, err error) {
 		default:
 			return false, s.fail("unknown escape")
 		}
-		for start = i; i < len(s.text); i++ {
-			if c := s.text[i]; c < 0x20 || c == '"' || c == '\\' {
-				break
-			}
-		}
+		start = i
+		i = s.clean(i)
 	}
 }
 
@@ -551,10 +572,7 @@ func (s *scanner) settle(keys []uint32) []uint32 {
 	base, n := len(s.pending)-len(keys), len(keys)
 	s.pending = append(s.pending, keys...)
 	keys, sorted := s.pending[base:base+n], s.pending[base+n:]
-	// Nodes ascend in document order, so equal keys stay in it.
-	slices.SortFunc(sorted, func(a, b uint32) int {
-		return cmp.Or(strings.Compare(s.keyText(a), s.keyText(b)), cmp.Compare(a, b))
-	})
+	s.sortKeys(sorted)
 	var replaced map[uint32]uint32 // the first of equal keys, to the last
 	var dropped map[uint32]bool    // the others
 	unique := sorted[:0]
@@ -585,4 +603,23 @@ func (s *scanner) settle(keys []uint32) []uint32 {
 	}
 	m := copy(s.pending[base+len(kept):], unique)
 	return s.pending[base : base+len(kept)+m]
+}
+
+// sortKeys sorts keys by their texts, and equal ones by their place.
+func (s *scanner) sortKeys(keys []uint32) {
+	if len(keys) > 16 {
+		slices.SortFunc(keys, func(a, b uint32) int { // nodes ascend in document order
+			return cmp.Or(strings.Compare(s.keyText(a), s.keyText(b)), cmp.Compare(a, b))
+		})
+		return
+	}
+	for i := 1; i < len(keys); i++ { // for the few keys of most objects
+		k := keys[i]
+		text := s.keyText(k)
+		j := i
+		for ; j > 0 && s.keyText(keys[j-1]) > text; j-- {
+			keys[j] = keys[j-1]
+		}
+		keys[j] = k
+	}
 }

@@ -63,7 +63,8 @@ func NewRecord(c *Contract, env *Envelope, ev Evaluation, redact []string) (Reco
 	}
 	p := buffers.Get().(*[]byte)
 	b := r.appendFields(*p, "")
-	r.Fingerprint = string(appendHash(nil, sha256.Sum256(b)))
+	var room [hashLength]byte
+	r.Fingerprint = string(appendHash(room[:0], sha256.Sum256(b)))
 	releaseBuffer(p, b)
 	return r, nil
 }

@@ -59,7 +59,7 @@ func (c *Contract) Evaluate(env *Envelope, p Payload, now time.Time) Evaluation 
 	// 6. An answer from elsewhere, or about something else, is no answer.
 	switch source, target := env.SourceRef == c.SourceRef, env.TargetRef == c.TargetRef; {
 	case !source && !target:
-		return blocked(StateSourceMismatch, ReasonSourceMismatch, ReasonTargetMismatch)
+		return blockedFor(StateSourceMismatch, bothMismatch)
 	case !source:
 		return blocked(StateSourceMismatch, ReasonSourceMismatch)
 	case !target:
@@ -69,7 +69,7 @@ func (c *Contract) Evaluate(env *Envelope, p Payload, now time.Time) Evaluation 
 	// 7. An answer that is too old is about the past, and one from the future is
 	// not to be believed.
 	if state, reasons := c.freshness(env, now); reasons != nil {
-		return Evaluation{Decision: Blocked, TruthState: state, ReasonCodes: reasons}
+		return blockedFor(state, reasons)
 	}
 
 	// 8. An answer without what was asked for is not the whole answer.
@@ -89,7 +89,7 @@ func (c *Contract) Evaluate(env *Envelope, p Payload, now time.Time) Evaluation 
 	if c.ClaimType == ClaimNotFound {
 		state = StateNotFound
 	}
-	return Evaluation{Decision: Sealed, TruthState: state, ReasonCodes: reasonsFor(ReasonSealed)}
+	return Evaluation{Decision: Sealed, TruthState: state, ReasonCodes: reason(ReasonSealed)}
 }
 
 // sentinelMatches reports whether the payload, or one top-level value of it, is
@@ -115,17 +115,17 @@ func (c *Contract) freshness(env *Envelope, now time.Time) (TruthState, []Reason
 	case FreshnessSourceVersion:
 		switch {
 		case env.SourceVersion == nil:
-			return StateUnknown, reasonsFor(ReasonMissingRequiredField, ReasonStaleObservation)
+			return StateUnknown, versionMissing
 		case c.MinSourceVersion != nil && CompareVersions(*env.SourceVersion, *c.MinSourceVersion) < 0:
-			return StateStale, reasonsFor(ReasonStaleObservation)
+			return StateStale, reason(ReasonStaleObservation)
 		}
 	case FreshnessMaxAge:
 		observed, ok := observationTime(env.ObservedAt)
 		if !ok {
-			return StateUnknown, reasonsFor(ReasonSchemaInvalid)
+			return StateUnknown, reason(ReasonSchemaInvalid)
 		}
 		if age := microseconds(now) - observed; age < 0 || age > c.Freshness.MaxAgeSeconds*1e6 {
-			return StateStale, reasonsFor(ReasonStaleObservation)
+			return StateStale, reason(ReasonStaleObservation)
 		}
 	}
 	return "", nil
@@ -143,6 +143,8 @@ func (c *Contract) missingFields(v Value) []string {
 	return missing
 }
 
-func blocked(state TruthState, reasons ...ReasonCode) Evaluation {
-	return Evaluation{Decision: Blocked, TruthState: state, ReasonCodes: reasonsFor(reasons...)}
+func blocked(state TruthState, r ReasonCode) Evaluation { return blockedFor(state, reason(r)) }
+
+func blockedFor(state TruthState, reasons []ReasonCode) Evaluation {
+	return Evaluation{Decision: Blocked, TruthState: state, ReasonCodes: reasons}
 }

@@ -30,7 +30,8 @@ type node struct {
 	off, end uint32
 	// first and count say where in kids a container's children stand. An array's
 	// are its elements; an object's are its keys, in document order and, where
-	// the keys are not in canonical order already, once more in that order.
+	// the keys are not in canonical order already, once more in that order. Of a
+	// string whose escapes are canonical they delimit its source.
 	first, count uint32
 }
 
@@ -68,6 +69,18 @@ func (t *tape) value(at uint32) Value {
 		v.text, v.exact = t.source[n.off:n.end], true
 	}
 	return v
+}
+
+// appendText appends the canonical form of a string.
+func (t *tape) appendText(dst []byte, at uint32) []byte {
+	n := &t.nodes[at]
+	switch n.flags & (flagSide | flagExact) {
+	case flagSide:
+		return appendString(dst, t.side[n.off:n.end])
+	case flagSide | flagExact:
+		return append(dst, t.source[n.first:n.count]...)
+	}
+	return append(dst, t.source[n.off-1:n.end+1]...) // without escapes it is its own
 }
 
 // children are an array's elements or an object's keys, in document order.

@@ -1,0 +1,159 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// benchmarkNow is the clock of tests that need any clock.
+var benchmarkNow = time.Date(2026, 8, 21, 12, 0, 0, 0, time.UTC)
+
+// jsonResult makes a tool's result of about size bytes, in the way that tools
+// answer: compact, the keys as the tool's author wrote them.
+func jsonResult(size int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString(`{"customer_id":"42","name":"Ada Lovelace","items":[`)
+	for i := 0; b.Len() < size-60; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"sku":"A-%04d","title":"Part %d for the \"engine\"","qty":%d,"price":%.2f,"in_stock":%t}`,
+			i, random.IntN(1000), random.IntN(9), float64(random.IntN(99999))/100, i%2 == 0)
+	}
+	b.WriteString(`],"total":3}`)
+	return b.String()
+}
+
+// canonicalResult is the same in canonical form.
+func canonicalResult(size int) string {
+	v, err := ParseJSON(jsonResult(size))
+	if err != nil {
+		panic(err)
+	}
+	text, err := v.AppendCanonical(nil)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func textResult(size int) string {
+	return strings.Repeat("The order was found and is on its way. ", size/39+1)[:size]
+}
+
+// sealText parses a result and seals it, as a collector does for every result.
+func sealText(c *Contract, in *Input, text string, now time.Time) (Record, error) {
+	if in.Kind == KindJSON {
+		v, err := ParseJSON(text)
+		if err != nil {
+			return Record{}, err
+		}
+		in.Body = v
+	} else {
+		in.Body = String(text)
+	}
+	r, err := in.Read()
+	if err != nil {
+		return Record{}, err
+	}
+	env, err := in.Envelope(r, now)
+	if err != nil {
+		return Record{}, err
+	}
+	return NewRecord(c, &env, c.Evaluate(&env, r.Payload, now), nil)
+}
+
+func benchmarkContract(fields ...string) *Contract {
+	return &Contract{
+		SchemaVersion:  "1",
+		ClaimType:      ClaimFound,
+		RequiredFields: fields,
+		Freshness:      Freshness{Mode: FreshnessNotRequired},
+		SourceRef:      "crm://customers",
+		TargetRef:      "customer:42",
+	}
+}
+
+func benchmarkInput(kind InputKind) *Input {
+	return &Input{
+		Kind: kind, ToolName: "get_customer", ToolCallID: "call_1", ObservationID: "obs_1",
+		SourceRef: "crm://customers", TargetRef: "customer:42", ObservedAt: "2026-08-21T12:00:00Z",
+	}
+}
+
+var benchmarkSizes = []int{128, 512, 4 << 10, 64 << 10}
+
+// BenchmarkSeal measures parsing and sealing a result beside the SHA-256 of the
+// same bytes, without which nothing can be sealed.
+func BenchmarkSeal(b *testing.B) {
+	for _, size := range benchmarkSizes {
+		for _, shape := range []struct {
+			name string
+			kind InputKind
+			text string
+			c    *Contract
+		}{
+			{"json", KindJSON, jsonResult(size), benchmarkContract("customer_id", "name", "items")},
+			{"canonical", KindJSON, canonicalResult(size), benchmarkContract("customer_id", "name", "items")},
+			{"text", KindText, textResult(size), benchmarkContract()},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", shape.name, size), func(b *testing.B) {
+				in := benchmarkInput(shape.kind)
+				record, err := sealText(shape.c, in, shape.text, benchmarkNow)
+				require.NoError(b, err)
+				require.Equal(b, Sealed, record.Decision)
+				b.SetBytes(int64(len(shape.text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := sealText(shape.c, in, shape.text, benchmarkNow); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("sha256/%d", size), func(b *testing.B) {
+			data := []byte(jsonResult(size))
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				sha256.Sum256(data)
+			}
+		})
+	}
+}
+
+// TestAllocations holds sealing to a budget of allocations, which unlike times
+// are the same on every machine.
+func TestAllocations(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		kind   InputKind
+		text   string
+		fields []string
+		budget float64
+	}{
+		{"json 512 B", KindJSON, jsonResult(512), []string{"customer_id", "name", "items"}, 12},
+		{"json 64 KiB", KindJSON, jsonResult(64 << 10), []string{"customer_id", "name", "items"}, 12},
+		{"text 512 B", KindText, textResult(512), nil, 12},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, in := benchmarkContract(tc.fields...), benchmarkInput(tc.kind)
+			got := testing.AllocsPerRun(200, func() {
+				if _, err := sealText(c, in, tc.text, benchmarkNow); err != nil {
+					t.Fatal(err)
+				}
+			})
+			t.Logf("%.0f allocations", got)
+			require.LessOrEqual(t, got, tc.budget)
+		})
+	}
+}

@@ -1,0 +1,29 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+// Strings are looked through eight bytes at a time. Each of these functions
+// works on the bytes of a word side by side and marks a byte by its highest bit.
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// word returns the eight bytes of s from i on; the first one is the lowest.
+func word(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// special is not zero if a byte of w is a quotation mark, a backslash or a
+// control character: something that a JSON string cannot hold as it is.
+func special(w uint64) uint64 {
+	const quotes, backslashes = '"' * lowBits, '\\' * lowBits
+	// x-1 borrows into the highest bit of a byte that is zero; x-0x20 of one that
+	// is below 0x20. ^w keeps bytes out that had that bit anyway.
+	q, b := w^quotes, w^backslashes
+	return ((w-0x20*lowBits)&^w | (q-lowBits)&^q | (b-lowBits)&^b) & highBits
+}
