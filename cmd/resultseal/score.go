@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ type scoreOptions struct {
 	out    string
 	failOn []string
 	strict bool
+	jobs   int
 }
 
 func newScoreCommand() *cobra.Command {
@@ -40,9 +42,10 @@ func newScoreCommand() *cobra.Command {
 		Short: "Judge recorded traces by a policy",
 		Long: `Judge recorded traces by a policy.
 
-A FILE is OTLP: JSON (one request, one a line, or an array of them) or protobuf,
-plain or compressed with gzip or zstd; "-" is standard input. What it is, is told
-by its content. Spans of one trace may lie in several files.
+A FILE is OTLP as JSON (one request, one a line, or an array of them) or as
+protobuf, or a download from Jaeger's page, plain or compressed with gzip or zstd.
+What it is, is told by its content. FILE may be a directory, a glob, or "-" for
+standard input. Spans of one trace may lie in several files.
 
 A broken file or line is named and counted, and the rest is scored; the exit
 code is then 2.`,
@@ -54,6 +57,7 @@ code is then 2.`,
 	f.StringVar(&o.format, "format", "", "table or json (default: table on a terminal, else json)")
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
+	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "how many goroutines parse and judge")
 	f.BoolVar(&o.strict, "strict", false, "stop at the first broken file or line")
 	return cmd
 }
@@ -84,8 +88,12 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		return policyError(err)
 	}
 
+	paths, err := traceread.Paths(files)
+	if err != nil {
+		return invalidArgument(err.Error())
+	}
 	var traces traceread.Collection
-	inputs := report.Inputs{Files: len(files)}
+	inputs := report.Inputs{Files: len(paths)}
 	handler := traceread.Handler{
 		Traces: func(td ptrace.Traces, _ traceread.Place) error {
 			traces.Add(td)
@@ -100,15 +108,8 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 			return nil
 		},
 	}
-	for _, file := range files {
-		if file == "-" {
-			err = traceread.Stream("standard input", cmd.InOrStdin(), handler)
-		} else {
-			err = traceread.File(file, handler)
-		}
-		if err != nil {
-			return invalidInput(err)
-		}
+	if err := traceread.Read(paths, cmd.InOrStdin(), o.jobs, handler); err != nil {
+		return invalidInput(err)
 	}
 	inputs.Spans = traces.Spans
 

@@ -45,7 +45,7 @@ func judgeFile(t *testing.T, policyFile, traceFile string) map[string]judged {
 	p, err := policy.Load(policyFile, text)
 	require.NoError(t, err)
 	var traces traceread.Collection
-	require.NoError(t, traceread.File(traceFile, traceread.Handler{
+	require.NoError(t, traceread.Read([]string{traceFile}, nil, 2, traceread.Handler{
 		Traces: func(td ptrace.Traces, _ traceread.Place) error { traces.Add(td); return nil },
 		Broken: func(e *traceread.Error) error { return e },
 	}))

@@ -3,10 +3,11 @@
 
 // Package traceread reads recorded traces from files. What a file is, is told
 // by its content, never by its name: OTLP as JSON (one request, one a line, or
-// an array of them) or as protobuf, plain or compressed with gzip or zstd.
+// an array of them) or as protobuf, or a download from Jaeger's page; plain or
+// compressed with gzip or zstd.
 //
 // One broken line costs that line: it is reported with its place, and reading
-// goes on.
+// goes on. Lines are parsed by several goroutines and handed over in order.
 package traceread
 
 import (
@@ -49,40 +50,75 @@ func (e *Error) Error() string { return e.Place.String() + ": " + e.Err.Error() 
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Handler is given what is read. If either function returns an error, reading
-// stops with it.
+// Handler is given what is read, in order, from one goroutine. If one of its
+// functions returns an error, reading stops with it.
 type Handler struct {
 	Traces func(ptrace.Traces, Place) error
 	Broken func(*Error) error
+	// Read is told how many bytes of a file were consumed; nil if nobody asks.
+	Read func(bytes int)
 }
 
-// File reads one file. Broken parts go to h.Broken; the error is h's own.
-func File(path string, h Handler) error {
+// Read reads files one after the other; "-" is stdin. Up to jobs goroutines
+// parse.
+func Read(paths []string, stdin io.Reader, jobs int, h Handler) error {
+	p := newPool(jobs, h)
+	go func() {
+		defer p.close()
+		for _, path := range paths {
+			if !p.file(path, stdin) {
+				return
+			}
+		}
+	}()
+	return p.deliver()
+}
+
+// file reads one file. It answers false if reading is to stop.
+func (p *pool) file(path string, stdin io.Reader) bool {
+	if path == "-" {
+		return p.stream("standard input", stdin)
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return h.Broken(&Error{Place{File: path}, errors.Unwrap(err)})
+		var pathError *os.PathError
+		if errors.As(err, &pathError) {
+			err = pathError.Err
+		}
+		return p.broken(Place{File: path}, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return h.Broken(&Error{Place{File: path}, errors.New("is a directory; name the files in it")})
-	}
-	return Stream(path, f, h)
+	return p.stream(path, counted{f, p.h.Read})
 }
 
-// Stream reads from r; name stands for it in places.
-func Stream(name string, r io.Reader, h Handler) error {
-	s := &stream{name: name, r: bufio.NewReaderSize(r, 1<<16), h: h}
+// counted tells how much was read.
+type counted struct {
+	r    io.Reader
+	read func(int)
+}
+
+func (c counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	if c.read != nil {
+		c.read(n)
+	}
+	return n, err
+}
+
+// stream reads a file's content.
+func (p *pool) stream(name string, r io.Reader) bool {
+	s := &stream{name: name, r: bufio.NewReaderSize(r, 1<<16), pool: p}
 	return s.read()
 }
 
 type stream struct {
 	name string
 	r    *bufio.Reader
-	h    Handler
+	pool *pool
 }
 
-func (s *stream) broken(line int, err error) error {
-	return s.h.Broken(&Error{Place{s.name, line}, err})
+func (s *stream) broken(line int, err error) bool {
+	return s.pool.broken(Place{s.name, line}, err)
 }
 
 // magic numbers of the compressed forms.
@@ -91,7 +127,7 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-func (s *stream) read() error {
+func (s *stream) read() bool {
 	head, err := s.r.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return s.broken(0, err)
@@ -103,40 +139,47 @@ func (s *stream) read() error {
 			return s.broken(0, fmt.Errorf("not gzip after all: %w", err))
 		}
 		defer z.Close()
-		return Stream(s.name, z, s.h)
+		return s.pool.stream(s.name, z)
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return s.broken(0, fmt.Errorf("not zstd after all: %w", err))
 		}
 		defer z.Close()
-		return Stream(s.name, z, s.h)
-	}
-	if len(head) == 0 {
-		return nil
-	}
-	if c := head[0]; c == 0x0a && (len(head) < 2 || head[1] != '{' && head[1] != '[' && head[1] != ' ' && head[1] != '\n' && head[1] != '\r') {
+		return s.pool.stream(s.name, z)
+	case len(head) == 0:
+		return true
+	case protobufBegins(head):
 		return s.protobuf()
 	}
 	return s.json()
 }
 
-func (s *stream) protobuf() error {
+// protobufBegins recognises an export request: its first field, a length, and
+// then the tag of what a ResourceSpans begins with. JSON may begin with the
+// first byte too, a line feed, but not with what follows.
+func protobufBegins(head []byte) bool {
+	return len(head) > 1 && head[0] == 0x0a && !bytes.ContainsAny(head[1:2], "{[ \t\r\n")
+}
+
+func (s *stream) protobuf() bool {
 	data, err := io.ReadAll(s.r)
 	if err != nil {
 		return s.broken(0, err)
 	}
-	var u ptrace.ProtoUnmarshaler
-	td, err := u.UnmarshalTraces(data)
-	if err != nil {
-		return s.broken(0, fmt.Errorf("no OTLP traces as protobuf: %w", err))
-	}
-	return s.h.Traces(td, Place{File: s.name})
+	return s.pool.parse(Place{File: s.name}, data, func(data []byte) (ptrace.Traces, error) {
+		var u ptrace.ProtoUnmarshaler
+		td, err := u.UnmarshalTraces(data)
+		if err != nil {
+			return td, errors.New("no OTLP traces as protobuf, and no JSON")
+		}
+		return td, nil
+	})
 }
 
 // json reads lines, each a request; or, if the first line is none, documents
 // that span lines.
-func (s *stream) json() error {
+func (s *stream) json() bool {
 	for line := 1; ; line++ {
 		text, err := s.r.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -149,12 +192,12 @@ func (s *stream) json() error {
 		case line == 1 && !end && !json.Valid(text) && !s.nextLineBegins():
 			return s.documents(text)
 		default:
-			if err := s.value(text, line); err != nil {
-				return err
+			if !s.value(text, line) {
+				return false
 			}
 		}
 		if end {
-			return nil
+			return true
 		}
 	}
 }
@@ -166,60 +209,69 @@ func (s *stream) nextLineBegins() bool {
 }
 
 // documents reads JSON values that span lines.
-func (s *stream) documents(first []byte) error {
+func (s *stream) documents(first []byte) bool {
 	d := json.NewDecoder(io.MultiReader(bytes.NewReader(append(first, '\n')), s.r))
 	for {
 		var raw json.RawMessage
 		switch err := d.Decode(&raw); {
 		case errors.Is(err, io.EOF):
-			return nil
+			return true
 		case err != nil:
 			return s.broken(0, jsonError(err))
 		}
-		if err := s.value(raw, 0); err != nil {
-			return err
+		if !s.value(raw, 0) {
+			return false
 		}
 	}
 }
 
 // value reads a request or an array of requests.
-func (s *stream) value(text []byte, line int) error {
-	if text[0] == '[' {
-		var list []json.RawMessage
-		if err := json.Unmarshal(text, &list); err != nil {
-			return s.broken(line, jsonError(err))
-		}
-		for _, e := range list {
-			if err := s.request(e, line); err != nil {
-				return err
-			}
-		}
-		return nil
+func (s *stream) value(text []byte, line int) bool {
+	if text[0] != '[' {
+		return s.pool.parse(Place{s.name, line}, text, request)
 	}
-	return s.request(text, line)
+	var list []json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil {
+		return s.broken(line, jsonError(err))
+	}
+	for _, e := range list {
+		if !s.pool.parse(Place{s.name, line}, e, request) {
+			return false
+		}
+	}
+	return true
 }
 
-func (s *stream) request(text []byte, line int) error {
-	if !json.Valid(text) {
-		var any json.RawMessage
-		return s.broken(line, jsonError(json.Unmarshal(text, &any)))
+// request parses one JSON object: an OTLP request or a download from Jaeger.
+func request(text []byte) (ptrace.Traces, error) {
+	isJaeger, err := kindOf(text)
+	switch {
+	case err != nil:
+		return ptrace.Traces{}, err
+	case isJaeger:
+		return jaeger(text)
 	}
 	var u ptrace.JSONUnmarshaler
 	td, err := u.UnmarshalTraces(text)
-	if err != nil {
-		return s.broken(line, errors.New("no OTLP traces: a field has a wrong type"))
+	if err == nil {
+		return td, nil
 	}
-	return s.h.Traces(td, Place{s.name, line})
+	// The decoder's own message may quote what it met.
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+		return td, jsonError(err)
+	}
+	return td, errors.New("no OTLP traces: a field has a wrong type")
 }
 
 // jsonError says where JSON is broken and nothing of what it holds.
 func jsonError(err error) error {
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	switch {
+	case errors.As(err, &syntax):
 		return fmt.Errorf("broken JSON at byte %d", syntax.Offset)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("broken JSON: it ends too early")
+	default:
+		return errors.New("broken JSON")
 	}
-	return errors.New("broken JSON")
 }
