@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -113,7 +115,9 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	inputs.Spans = traces.Spans
 
-	r := judge(&traces, score.New(p), inputs)
+	b := judge(traces.Traces(), score.New(p), o.jobs)
+	b.Inputs(inputs)
+	r := b.Report()
 	if err := writeReport(cmd.OutOrStdout(), r, o); err != nil {
 		return err
 	}
@@ -137,18 +141,41 @@ func (c conversations) Conversation(id string) *score.Conversation {
 	return c[id]
 }
 
-func judge(traces *traceread.Collection, scorer *score.Scorer, inputs report.Inputs) *report.Report {
-	decoder := genai.NewDecoder(genai.Options{})
+// judge scores every trace. Traces are independent of each other unless a
+// protocol follows conversations, whose traces are judged in order.
+func judge(traces []ptrace.Traces, scorer *score.Scorer, jobs int) *report.Builder {
+	if scorer.Conversational() {
+		jobs = 1
+	}
+	type verdict struct {
+		session *score.Session
+		facts   []genai.Span
+	}
+	verdicts := make([]verdict, len(traces))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(max(jobs, 1), max(len(traces), 1)) {
+		workers.Go(func() {
+			decoder := genai.NewDecoder(genai.Options{})
+			store := conversations{}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(traces) {
+					return
+				}
+				facts, _ := decoder.Traces(traces[i])
+				verdicts[i] = verdict{scorer.Trace(facts, store), facts}
+			}
+		})
+	}
+	workers.Wait()
 	b := report.NewBuilder(scorer.Conversational())
-	b.Inputs(inputs)
-	store := conversations{}
-	for _, td := range traces.Traces() {
-		facts, _ := decoder.Traces(td)
-		if v := scorer.Trace(facts, store); v != nil {
-			b.Add(v, facts)
+	for _, v := range verdicts {
+		if v.session != nil {
+			b.Add(v.session, v.facts)
 		}
 	}
-	return b.Report()
+	return b
 }
 
 func failed(r *report.Report, on []string) bool {

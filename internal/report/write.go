@@ -92,7 +92,7 @@ func (r *Report) Table(w io.Writer, colour bool) error {
 				if len(e.Expected) > 0 {
 					fmt.Fprintf(&b, ", expected %s", strings.Join(e.Expected, " or "))
 				}
-				if e.Reason != "" {
+				if e.Reason != "" && len(e.Expected) == 0 || e.Verdict == "inconclusive" {
 					fmt.Fprintf(&b, " (%s)", e.Reason)
 				}
 				fmt.Fprintf(&b, "\n  trace %s span %s\n", e.traceID, e.SpanID)
