@@ -1,0 +1,83 @@
+# Needs Go, git and make. A C compiler is used for the race detector if it is
+# there. `make help` lists what can be made.
+
+GO        ?= go
+TOOL      := $(GO) tool -modfile=tools/go.mod
+NO_VCS    := -buildvcs=false
+FUZZTIME  ?= 10s
+BENCHTIME ?= 1s
+
+# The race detector needs cgo and a C compiler; without them the tests run
+# without it, and say so.
+CAN_RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1 && echo yes)
+RACE     := $(if $(CAN_RACE),-race)
+
+# What the distribution is built from, besides its modules.
+SOURCES := $(shell find internal processor -name '*.go' -not -name '*_test.go')
+
+.DEFAULT_GOAL := build
+.PHONY: help build dist dist-lock generate check-generated test lint fuzz bench demo clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name what; do printf '  %-16s %s\n' "$$name" "$$what"; done
+
+build: ## compile everything; the command line goes to dist/resultseal
+	$(GO) build $(NO_VCS) ./...
+	$(GO) build $(NO_VCS) -trimpath -o dist/resultseal ./cmd/resultseal
+
+dist: dist/otelcol-resultseal ## the collector with the processor: dist/otelcol-resultseal
+
+# The modules of the distribution are pinned in builder-config.mod and .sum.
+# To find them anew takes a while and twice the downloads, since the builder
+# then also wants what tests of other modules need. With -mod=mod, what go.mod
+# has gained since they were pinned is added.
+# The linker strips DWARF, so it is not made in the first place.
+dist/otelcol-resultseal: builder-config.yaml builder-config.mod builder-config.sum go.mod go.sum dist/bin/builder $(SOURCES)
+	cp builder-config.mod dist/go.mod
+	cp builder-config.sum dist/go.sum
+	GOFLAGS='-mod=mod $(NO_VCS)' dist/bin/builder --config builder-config.yaml --skip-get-modules --gcflags all=-dwarf=false
+	@cmp -s builder-config.mod dist/go.mod || echo 'note: builder-config.mod is not what go.mod needs any more; `make dist-lock` pins it anew'
+
+dist-lock: dist/bin/builder ## pin the modules of the distribution anew
+	rm -f dist/go.mod dist/go.sum
+	dist/bin/builder --config builder-config.yaml --skip-compilation
+	cp dist/go.mod builder-config.mod
+	cp dist/go.sum builder-config.sum
+
+dist/bin/builder: tools/go.mod tools/go.sum
+	$(GO) build $(NO_VCS) -modfile=tools/go.mod -o $@ go.opentelemetry.io/collector/cmd/builder
+
+generate: ## write generated files anew
+	$(GO) generate ./...
+
+check-generated: generate ## fail if a generated file is not what is committed
+	@git diff --exit-code --stat -- . || { echo 'generated files are not up to date: run `make generate` and commit'; exit 1; }
+	@new=$$(git ls-files --others --exclude-standard); [ -z "$$new" ] || { echo "generated files are not committed: $$new"; exit 1; }
+
+test: ## all tests, with the race detector if it can be had
+ifndef RACE
+	@echo 'note: no cgo or no C compiler here, so the tests run without the race detector'
+endif
+	$(GO) test $(NO_VCS) $(RACE) ./...
+
+lint: ## gofumpt, go vet, staticcheck
+	@unformatted=$$(git ls-files '*.go' | grep -v '/generated_' | xargs $(TOOL) gofumpt -l); [ -z "$$unformatted" ] || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet $(NO_VCS) ./...
+	$(TOOL) staticcheck ./...
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test $(NO_VCS) -run '^$$' -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			$(GO) test $(NO_VCS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+bench: ## all benchmarks, each for BENCHTIME (1s)
+	$(GO) test $(NO_VCS) -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+demo: dist ## run the quickstart: recorded spans in, verdicts out
+	$(GO) run $(NO_VCS) ./examples/quickstart/demo
+
+clean: ## remove what was built
+	rm -rf dist
