@@ -158,7 +158,7 @@ func TestDemoFailsLoudly(t *testing.T) {
 			begin := time.Now()
 			err := run(context.Background(), options{
 				collector: self, config: "unused", policy: policy, traces: recording,
-				out: dir, timeout: 3 * time.Second, grace: time.Second,
+				out: dir, timeout: 3 * time.Second, grace: 3 * time.Second, // the race detector takes one to exit
 			}, &stdout, &stderr)
 			require.ErrorContains(t, err, want)
 			require.Less(t, time.Since(begin), 10*time.Second)
