@@ -114,7 +114,7 @@ func (c *checker) sequence(s *sequence) (leaves bool, err *Error) {
 		case *stop:
 			leaves = false
 			if next := firstThatMatters(rest); next != nil {
-				return false, newError(c.source, ErrAfterEnd, next.place(), "nothing behind 'end'", c.atom(next))
+				return false, newError(c.source, CodeAfterEnd, next.place(), "nothing behind 'end'", c.atom(next))
 			}
 		}
 	}
@@ -177,15 +177,15 @@ func (c *checker) jump(j *jump, rest []atom) *Error {
 		i--
 	}
 	if i < 0 {
-		return newError(c.source, ErrUnboundVariable, j.pos, "a variable of an enclosing rec", quoteName(j.name))
+		return newError(c.source, CodeUnboundVariable, j.pos, "a variable of an enclosing rec", quoteName(j.name))
 	}
 	c.scope[i].used = true
 	if i >= c.guarded {
-		return newError(c.source, ErrUnguardedRecursion, j.pos,
+		return newError(c.source, CodeUnguardedRecursion, j.pos,
 			"an event before the loop comes back to "+quoteName(j.name), quoteName(j.name)+" at once")
 	}
 	if next := firstThatMatters(rest); next != nil {
-		return newError(c.source, ErrAfterVariable, next.place(),
+		return newError(c.source, CodeAfterVariable, next.place(),
 			"nothing behind "+quoteName(j.name)+", which loops back", c.atom(next))
 	}
 	return nil

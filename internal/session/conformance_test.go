@@ -128,7 +128,7 @@ func (c *measuredCase) checkGrammar(err error) string {
 	if label, ok := strings.CutPrefix(c.Message, "duplicate branch label "); ok {
 		// The measured place is behind the branch that repeats the label; ours is
 		// the label.
-		if e.Code != ErrDuplicateLabel || e.Offset >= c.PosByte || !strings.HasPrefix((*c.Protocol)[e.Offset:], strings.Trim(label, "'")) {
+		if e.Code != CodeDuplicateLabel || e.Offset >= c.PosByte || !strings.HasPrefix((*c.Protocol)[e.Offset:], strings.Trim(label, "'")) {
 			return fmt.Sprintf("%v at byte %d, want a label that is repeated before byte %d", e, e.Offset, c.PosByte)
 		}
 		return ""
@@ -258,6 +258,8 @@ func corpora() []string {
 // eachMeasuredCase calls f for every case of every file of the corpora.
 func eachMeasuredCase(t *testing.T, f func(t *testing.T, c *measuredCase)) {
 	for _, dir := range corpora() {
+		_, err := os.Stat(dir)
+		require.NoError(t, err)
 		var files []string
 		for _, pattern := range []string{"*.jsonl", "*.jsonl.gz"} {
 			found, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -302,6 +304,8 @@ func readMeasuredCases(t *testing.T, file string) []measuredCase {
 			cases = append(cases, c)
 		case len(cases) > 0:
 			t.Fatalf("%s:%d: a row of another kind: %v", file, n, err)
+		case strings.HasPrefix(filepath.Base(file), "monitor"):
+			t.Fatalf("%s:%d: a row about protocols of no known kind: %v", file, n, err)
 		default:
 			return nil
 		}

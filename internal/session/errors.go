@@ -16,33 +16,33 @@ type ErrorCode string
 
 // The ways in which a protocol can be wrong.
 const (
-	// ErrSyntax is text that the grammar does not allow.
-	ErrSyntax ErrorCode = "syntax"
-	// ErrLiteral is a string or a number that is not JSON's.
-	ErrLiteral ErrorCode = "bad_literal"
-	// ErrReservedName is a keyword where a variable, a register or a label
+	// CodeSyntax is text that the grammar does not allow.
+	CodeSyntax ErrorCode = "syntax"
+	// CodeLiteral is a string or a number that is not JSON's.
+	CodeLiteral ErrorCode = "bad_literal"
+	// CodeReservedName is a keyword where a variable, a register or a label
 	// cannot have its name.
-	ErrReservedName ErrorCode = "reserved_name"
-	// ErrTooDeep is a protocol that nests deeper than maxNesting.
-	ErrTooDeep ErrorCode = "nesting_too_deep"
-	// ErrTooLong is a protocol longer than maxSource.
-	ErrTooLong ErrorCode = "too_long"
-	// ErrDuplicateLabel is a label that stands twice in one choice, or two
+	CodeReservedName ErrorCode = "reserved_name"
+	// CodeTooDeep is a protocol that nests deeper than maxNesting.
+	CodeTooDeep ErrorCode = "nesting_too_deep"
+	// CodeTooLong is a protocol longer than maxSource.
+	CodeTooLong ErrorCode = "too_long"
+	// CodeDuplicateLabel is a label that stands twice in one choice, or two
 	// transitions of one state with the same event.
-	ErrDuplicateLabel ErrorCode = "duplicate_label"
-	// ErrUnboundVariable is a loop variable that no enclosing rec binds.
-	ErrUnboundVariable ErrorCode = "unbound_variable"
-	// ErrUnguardedRecursion is a loop that comes back to its start without an
+	CodeDuplicateLabel ErrorCode = "duplicate_label"
+	// CodeUnboundVariable is a loop variable that no enclosing rec binds.
+	CodeUnboundVariable ErrorCode = "unbound_variable"
+	// CodeUnguardedRecursion is a loop that comes back to its start without an
 	// event.
-	ErrUnguardedRecursion ErrorCode = "unguarded_recursion"
-	// ErrAfterVariable is an event or a variable behind a variable, where it
+	CodeUnguardedRecursion ErrorCode = "unguarded_recursion"
+	// CodeAfterVariable is an event or a variable behind a variable, where it
 	// could never happen.
-	ErrAfterVariable ErrorCode = "continuation_after_variable"
-	// ErrAfterEnd is an event or a variable behind end, where it could never
+	CodeAfterVariable ErrorCode = "continuation_after_variable"
+	// CodeAfterEnd is an event or a variable behind end, where it could never
 	// happen.
-	ErrAfterEnd ErrorCode = "continuation_after_end"
-	// ErrMissing is a state machine that lacks a name it needs.
-	ErrMissing ErrorCode = "missing"
+	CodeAfterEnd ErrorCode = "continuation_after_end"
+	// CodeMissing is a state machine that lacks a name it needs.
+	CodeMissing ErrorCode = "missing"
 )
 
 // Error is what is wrong with a protocol, and where.

@@ -33,7 +33,7 @@ func Parse(src string) (*Protocol, error) {
 // it with a protocol that can be read.
 func parse(src string, nesting int) (*Protocol, error) {
 	if len(src) > maxSource {
-		return nil, newError(src, ErrTooLong, maxSource, fmt.Sprintf("at most %d bytes", maxSource), fmt.Sprintf("%d", len(src)))
+		return nil, newError(src, CodeTooLong, maxSource, fmt.Sprintf("at most %d bytes", maxSource), fmt.Sprintf("%d", len(src)))
 	}
 	p := &parser{lexer: lexer{source: src, state: lexAtom}, nesting: nesting}
 	p.advance()
@@ -81,7 +81,7 @@ func (p *parser) fail(code ErrorCode, offset int, expected, found string) *Error
 
 // unexpected returns the error that the current token is not what was expected.
 func (p *parser) unexpected(expected string) *Error {
-	return p.fail(ErrSyntax, p.token.pos, expected, p.token.found())
+	return p.fail(CodeSyntax, p.token.pos, expected, p.token.found())
 }
 
 // separators lists what may stand behind an atom.
@@ -137,7 +137,7 @@ func (p *parser) loop(pos, depth int) (atom, *Error) {
 		return nil, p.unexpected("a variable to name the loop")
 	}
 	if isKeyword(name.text) {
-		return nil, p.fail(ErrReservedName, name.pos, "a variable to name the loop", "the keyword "+name.found())
+		return nil, p.fail(CodeReservedName, name.pos, "a variable to name the loop", "the keyword "+name.found())
 	}
 	p.advance()
 	if !p.token.is(".") {
@@ -177,7 +177,7 @@ func (p *parser) choice(pos int, d Direction, depth int) (atom, *Error) {
 			return nil, err
 		}
 		if seen[b.label] {
-			return nil, p.fail(ErrDuplicateLabel, b.pos, "each label once in a choice", quoteName(b.label)+" again")
+			return nil, p.fail(CodeDuplicateLabel, b.pos, "each label once in a choice", quoteName(b.label)+" again")
 		}
 		seen[b.label] = true
 		if p.token.is(".") {
@@ -237,7 +237,7 @@ func (p *parser) label(expected string) (token, *Error) {
 		if end < len(p.lexer.source) {
 			rest = token{kind: tokenBad, text: p.lexer.source[end:]}
 		}
-		return t, p.fail(ErrSyntax, end, "the rest of the label behind ':'", rest.found())
+		return t, p.fail(CodeSyntax, end, "the rest of the label behind ':'", rest.found())
 	}
 	return p.advance(), nil
 }
@@ -267,7 +267,7 @@ func (p *parser) item() (item, *Error) {
 			return item{}, p.unexpected("a register")
 		}
 		if isLiteralWord(p.token.text) {
-			return item{}, p.fail(ErrReservedName, p.token.pos, "a register", "the literal "+p.token.found())
+			return item{}, p.fail(CodeReservedName, p.token.pos, "a register", "the literal "+p.token.found())
 		}
 		it.name = p.advance().text
 		return it, nil
@@ -301,7 +301,7 @@ func (p *parser) stringLiteral() (Value, *Error) {
 	pos := p.token.pos
 	text, end, err := scanString(p.lexer.source, pos)
 	if err != nil {
-		return Value{}, p.fail(ErrLiteral, pos, "a JSON string", err.Error())
+		return Value{}, p.fail(CodeLiteral, pos, "a JSON string", err.Error())
 	}
 	p.lexer.pos = end
 	p.advance()
@@ -316,7 +316,7 @@ func (p *parser) numberLiteral() (Value, *Error) {
 		if r, _ := utf8.DecodeRuneInString(t.text[1:]); t.text[0] == '-' && !unicode.IsDigit(r) {
 			return Value{}, p.unexpected("a register or a literal")
 		}
-		return Value{}, p.fail(ErrLiteral, t.pos, "a JSON number", t.found())
+		return Value{}, p.fail(CodeLiteral, t.pos, "a JSON number", t.found())
 	}
 	p.advance()
 	return v, nil
@@ -324,7 +324,7 @@ func (p *parser) numberLiteral() (Value, *Error) {
 
 // tooDeep returns the error for one level too many.
 func (p *parser) tooDeep(offset int) *Error {
-	return p.fail(ErrTooDeep, offset, fmt.Sprintf("at most %d nested choices and loops", p.nesting), "one more")
+	return p.fail(CodeTooDeep, offset, fmt.Sprintf("at most %d nested choices and loops", p.nesting), "one more")
 }
 
 func isKeyword(name string) bool { return name == "end" || name == "rec" }

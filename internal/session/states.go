@@ -96,7 +96,7 @@ func (m *machine) read(sm StateMachine) *Error {
 		}
 		key := fmt.Sprint(from, d, label)
 		if other, ok := first[key]; ok {
-			return event.fail(ErrDuplicateLabel, 0,
+			return event.fail(CodeDuplicateLabel, 0,
 				"each event once from a state", fmt.Sprintf("%s from %s again, as in transition %d", quoteName(d.String()+label), quoteName(t.From), other))
 		}
 		first[key] = i
@@ -116,7 +116,7 @@ func (m *machine) read(sm StateMachine) *Error {
 // state returns the state of a name.
 func (m *machine) state(r reference) (int32, *Error) {
 	if r.text == "" {
-		return 0, r.fail(ErrMissing, 0, "the name of a state", "nothing")
+		return 0, r.fail(CodeMissing, 0, "the name of a state", "nothing")
 	}
 	s, ok := m.known[r.text]
 	if !ok {
@@ -159,7 +159,7 @@ func (m *machine) clause(i int, t Transition) ([]item, *Error) {
 	}
 	for _, it := range guards {
 		if it.op == opBind {
-			return nil, when.fail(ErrSyntax, it.pos, "a guard with '==' or '!='", "a binding")
+			return nil, when.fail(CodeSyntax, it.pos, "a guard with '==' or '!='", "a binding")
 		}
 		if it.name != "" {
 			m.compared = append(m.compared, usage{comparison{it.name, it.operand}, when})
@@ -171,7 +171,7 @@ func (m *machine) clause(i int, t Transition) ([]item, *Error) {
 	}
 	for _, it := range bindings {
 		if it.op != opBind {
-			return nil, bind.fail(ErrSyntax, it.pos, "a binding with 'as'", "a guard")
+			return nil, bind.fail(CodeSyntax, it.pos, "a binding with 'as'", "a guard")
 		}
 		m.bound[it.name] = true
 	}
