@@ -14,8 +14,9 @@ import (
 // grammar allows and the meaning forbids or doubts.
 type checker struct {
 	source   string
-	scope    []binder // the loops around the current place, outermost first
-	guarded  int      // how many of them an event has been seen in
+	scope    []binder       // the loops around the current place, outermost first
+	depth    map[string]int // for each variable, how many loops reach to the innermost that binds it
+	guarded  int            // how many of the loops an event has been seen in
 	warnings []Warning
 
 	bound    map[string]bool // registers that some clause binds
@@ -24,8 +25,7 @@ type checker struct {
 
 // A binder is a loop whose body is being walked.
 type binder struct {
-	loop *loop
-	used bool
+	used bool // something jumps to it
 }
 
 // A comparison is the use of a register in a guard.
@@ -36,7 +36,7 @@ type comparison struct {
 
 // check returns the first error of a protocol, else its warnings.
 func check(p *Protocol) ([]Warning, *Error) {
-	c := &checker{source: p.source, bound: map[string]bool{}}
+	c := &checker{source: p.source, depth: map[string]int{}, bound: map[string]bool{}}
 	if _, err := c.sequence(p.root); err != nil {
 		return nil, err
 	}
@@ -106,16 +106,14 @@ func (c *checker) sequence(s *sequence) (leaves bool, err *Error) {
 			}
 		case *loop:
 			return c.loop(a)
+		// What stands behind a jump or a stop is an error, or says nothing.
 		case *jump:
-			leaves = false
-			if err := c.jump(a, rest); err != nil {
-				return false, err
-			}
+			return false, c.jump(a, rest)
 		case *stop:
-			leaves = false
 			if next := firstThatMatters(rest); next != nil {
 				return false, newError(c.source, CodeAfterEnd, next.place(), "nothing behind 'end'", c.atom(next))
 			}
+			return false, nil
 		}
 	}
 	return leaves, nil
@@ -150,18 +148,18 @@ func (c *checker) choice(ch *choice) (leaves bool, err *Error) {
 
 // loop walks a loop.
 func (c *checker) loop(l *loop) (leaves bool, err *Error) {
-	for i := len(c.scope) - 1; i >= 0; i-- {
-		if c.scope[i].loop.name == l.name {
-			c.warn(WarnShadowedVariable, l.namePos, "this "+quoteName(l.name)+" hides the one of an enclosing rec")
-			break
-		}
+	outer := c.depth[l.name]
+	if outer > 0 {
+		c.warn(WarnShadowedVariable, l.namePos, "this "+quoteName(l.name)+" hides the one of an enclosing rec")
 	}
-	c.scope = append(c.scope, binder{loop: l}) // not guarded: c.guarded stays
+	c.scope = append(c.scope, binder{}) // not guarded: c.guarded stays
+	c.depth[l.name] = len(c.scope)
 	leaves, err = c.sequence(l.body)
 	if err != nil {
 		return false, err
 	}
 	used := c.scope[len(c.scope)-1].used
+	c.depth[l.name] = outer
 	c.scope = c.scope[:len(c.scope)-1]
 	c.guarded = min(c.guarded, len(c.scope))
 	if !used {
@@ -172,15 +170,12 @@ func (c *checker) loop(l *loop) (leaves bool, err *Error) {
 
 // jump checks a variable and what stands behind it.
 func (c *checker) jump(j *jump, rest []atom) *Error {
-	i := len(c.scope) - 1
-	for i >= 0 && c.scope[i].loop.name != j.name {
-		i--
-	}
-	if i < 0 {
+	depth := c.depth[j.name]
+	if depth == 0 {
 		return newError(c.source, CodeUnboundVariable, j.pos, "a variable of an enclosing rec", quoteName(j.name))
 	}
-	c.scope[i].used = true
-	if i >= c.guarded {
+	c.scope[depth-1].used = true
+	if depth > c.guarded {
 		return newError(c.source, CodeUnguardedRecursion, j.pos,
 			"an event before the loop comes back to "+quoteName(j.name), quoteName(j.name)+" at once")
 	}

@@ -105,6 +105,7 @@ func FuzzValue(f *testing.F) {
 func FuzzStateMachine(f *testing.F) {
 	f.Add("a", "b", "!x", "path == p", "path as p", "?y")
 	f.Add("", "a", "x", "path", "1 as p", "!x(y)")
+	f.Add("a\nb", "a\nb", "!x", "", "", "!x")
 	f.Add("a", "a", " ! x:y ", " x == 'y' , z != q ", " ", "? x:y")
 	f.Fuzz(func(t *testing.T, from, to, event, when, bind, event2 string) {
 		sm := StateMachine{Initial: from, Terminal: []string{to}, Transitions: []Transition{

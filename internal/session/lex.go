@@ -45,13 +45,14 @@ func (t token) found() string {
 	}
 }
 
-// quoteName puts a name in quotes for an error, cut where it is very long.
+// quoteName puts a name in quotes for an error, cut where it is very long and
+// without what would break its line: states may have any name.
 func quoteName(name string) string {
 	const most = 60
 	if utf8.RuneCountInString(name) > most {
 		name = string([]rune(name)[:most]) + "…"
 	}
-	return "'" + name + "'"
+	return "'" + strings.Map(shown, name) + "'"
 }
 
 // is reports whether the token is a given mark.

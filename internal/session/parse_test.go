@@ -312,6 +312,7 @@ func TestHostileInput(t *testing.T) {
 		{"parentheses", "!a" + strings.Repeat("(", 100_000), CodeSyntax, 3},
 		{"dots", strings.Repeat(".", 1_000_000), CodeSyntax, 0},
 		{"ends", strings.Repeat("end.", 250_000), CodeSyntax, 1_000_000},
+		{"ends and more", strings.Repeat("end.", 250_000) + "!a", CodeAfterEnd, 1_000_000},
 		{"variables", strings.Repeat("X.", 500_000) + "X", CodeUnboundVariable, 0},
 		{"too long", strings.Repeat(" ", maxSource+1), CodeTooLong, maxSource},
 	}
@@ -325,6 +326,32 @@ func TestHostileInput(t *testing.T) {
 		require.Equal(t, tt.code, e.Code, "%s: %v", tt.name, e)
 		require.Equal(t, tt.offset, e.Offset, "%s: %v", tt.name, e)
 		require.Less(t, len(e.Detail()), 1000, tt.name)
+	}
+}
+
+// TestLongProtocols are not hostile, only long, and take no more than their
+// length.
+func TestLongProtocols(t *testing.T) {
+	var loops, jumps strings.Builder
+	for i := range maxNesting - 1 {
+		fmt.Fprintf(&loops, "rec X%d.", i)
+	}
+	for i := range 100_000 {
+		fmt.Fprintf(&jumps, ",b%d.X0", i)
+	}
+	for name, source := range map[string]string{
+		"ends":      strings.Repeat("end.", 250_000) + "end",
+		"more ends": "!{a" + strings.Repeat(".end", 100_000) + "}" + strings.Repeat(".end", 100_000),
+		"jumps":     loops.String() + "!{a" + jumps.String() + "}",
+		"doubts":    "!a" + strings.Repeat(".!{b.rec X.!d,c}", 50_000),
+	} {
+		p, err := Parse(source)
+		require.NoError(t, err, name)
+		_, warnings, err := Compile(p)
+		require.NoError(t, err, name)
+		if name == "doubts" {
+			require.Len(t, warnings, 50_000)
+		}
 	}
 }
 

@@ -75,7 +75,12 @@ func (m *machine) read(sm StateMachine) *Error {
 	if _, err := m.state(reference{-1, "initial", sm.Initial}); err != nil {
 		return err
 	}
-	first := map[string]int{} // the transition that took a state and an event
+	type step struct {
+		from  int32
+		d     Direction
+		label string
+	}
+	first := map[step]int{} // the transition that takes it
 	for i, t := range sm.Transitions {
 		from, err := m.state(reference{i, "from", t.From})
 		if err != nil {
@@ -94,7 +99,7 @@ func (m *machine) read(sm StateMachine) *Error {
 		if err != nil {
 			return err
 		}
-		key := fmt.Sprint(from, d, label)
+		key := step{from, d, label}
 		if other, ok := first[key]; ok {
 			return event.fail(CodeDuplicateLabel, 0,
 				"each event once from a state", fmt.Sprintf("%s from %s again, as in transition %d", quoteName(d.String()+label), quoteName(t.From), other))
