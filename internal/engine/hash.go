@@ -53,8 +53,10 @@ func appendHash(dst []byte, sum [sha256.Size]byte) []byte {
 	return hex.AppendEncode(append(dst, hashPrefix...), sum[:])
 }
 
-func (r *Reading) observationID() string { return r.ids[:len("obs-")+12] }
-func (r *Reading) toolCallID() string    { return r.ids[len("obs-")+12:] }
+// The ids of a reading that was not hashed, because Read failed, are "".
+func (r *Reading) observationID() string { return r.ids[:r.idsMiddle()] }
+func (r *Reading) toolCallID() string    { return r.ids[r.idsMiddle():] }
+func (r *Reading) idsMiddle() int        { return min(len(r.ids), len("obs-")+12) }
 
 // Hash returns the content hash of v: "sha256:" and the hexadecimal SHA-256 of
 // its canonical form. Errors are those of AppendCanonical.

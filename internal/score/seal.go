@@ -205,9 +205,12 @@ func httpDocument(v engine.Value) (int64, engine.Value) {
 }
 
 // unreadable turns a reader's error into what the rules make of it: a payload
-// that did not parse, or a result that no rule can judge.
+// that did not parse, or a result that no rule can judge. It has no content
+// hash, and the ids of a result that holds nothing.
 func unreadable(err error, gap engine.ReasonCode) (engine.Reading, engine.ReasonCode) {
-	r := engine.Reading{Transport: engine.Transported}
+	nothing := engine.Input{Kind: engine.KindText}
+	r, _ := nothing.Read() // null can be hashed
+	r.ContentHash, r.Payload = "", engine.Payload{}
 	var coded *engine.Error
 	if gap == "" && !(errors.As(err, &coded) && coded.Code == engine.CodeParseFailed) {
 		gap = engine.ReasonSchemaInvalid
