@@ -95,11 +95,13 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
-		for len(s)-i >= 8 && special(word(s, i)) == 0 {
-			i += 8
-		}
-		if i == len(s) {
-			break
+		if len(s)-i >= 8 {
+			m := special(word(s, i))
+			if m == 0 {
+				i += 7
+				continue
+			}
+			i += firstMark(m)
 		}
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' {
@@ -159,23 +161,44 @@ func (t *tape) appendCanonical(dst []byte, at uint32) ([]byte, error) {
 				return dst, nil
 			}
 			f := &stack[len(stack)-1]
-			if len(f.kids) > 0 {
-				break
+			if len(f.kids) == 0 {
+				dst = append(dst, f.end)
+				stack = stack[:len(stack)-1]
+				continue
 			}
-			dst = append(dst, f.end)
-			stack = stack[:len(stack)-1]
-		}
-		f := &stack[len(stack)-1]
-		if last := dst[len(dst)-1]; last != '[' && last != '{' {
-			dst = append(dst, ',')
-		}
-		at = f.kids[0]
-		f.kids = f.kids[1:]
-		if f.end == '}' {
-			dst = append(t.appendText(dst, at), ':')
-			at++
+			if last := dst[len(dst)-1]; last != '[' && last != '{' {
+				dst = append(dst, ',')
+			}
+			at = f.kids[0]
+			f.kids = f.kids[1:]
+			if f.end == '}' {
+				if start, end, ok := t.canonicalMember(at); ok {
+					dst = append(dst, t.source[start:end]...)
+					continue
+				}
+				dst = append(t.appendText(dst, at), ':')
+				at++
+			}
+			break
 		}
 	}
+}
+
+// canonicalMember returns where the source has a key, its colon and its value in
+// canonical form, if it does.
+func (t *tape) canonicalMember(key uint32) (start, end uint32, ok bool) {
+	k, v := &t.nodes[key], &t.nodes[key+1]
+	start, end = v.off, v.end
+	switch {
+	case v.kind == StringKind:
+		if v.flags&flagSide != 0 {
+			return 0, 0, false
+		}
+		start, end = start-1, end+1 // the quotation marks
+	case v.flags&flagExact == 0:
+		return 0, 0, false
+	}
+	return k.off - 1, end, k.flags&flagSide == 0 && k.end+2 == start
 }
 
 // appendMade appends a container that was made of values.

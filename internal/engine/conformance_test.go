@@ -321,3 +321,162 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// TestConformanceFixtures replays the published fixtures.
+func TestConformanceFixtures(t *testing.T) {
+	for _, dir := range conformanceDirs() {
+		names, err := filepath.Glob(filepath.Join(dir, "fixtures", "*"))
+		require.NoError(t, err)
+		more, err := filepath.Glob(filepath.Join(dir, "*.y*ml"))
+		require.NoError(t, err)
+		for _, name := range append(names, more...) {
+			if fixture, ok := readFixture(t, name); ok {
+				t.Run(fixture.Name, func(t *testing.T) {
+					require.Empty(t, replayDifference(fixture))
+				})
+			}
+		}
+	}
+}
+
+// readFixture reads a file if it is a fixture.
+func readFixture(t *testing.T, name string) (*Fixture, bool) {
+	t.Helper()
+	format := FormatJSON
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml":
+		format = FormatYAML
+	case ".json":
+	default:
+		return nil, false
+	}
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	doc, err := ParseDocument(data, format)
+	require.NoError(t, err, name)
+	if _, ok := doc.Get("fixture_version"); !ok {
+		return nil, false
+	}
+	f, err := DecodeFixture(doc)
+	require.NoError(t, err, name)
+	return f, true
+}
+
+func replayDifference(f *Fixture) string {
+	actual, _ := f.Replay(benchmarkNow, nil)
+	return cmp.Diff(f.Expected, actual)
+}
+
+// TestConformanceNotices corrupts expectations in every way in which they could be
+// wrong, and wants each to be noticed.
+func TestConformanceNotices(t *testing.T) {
+	corruptions := map[string]func(r *conformanceRow, e map[string]any) bool{
+		"fingerprint": func(_ *conformanceRow, e map[string]any) bool {
+			return replaceIn(e, "record_json", "sha256:", "sha256:0")
+		},
+		"truth state": func(_ *conformanceRow, e map[string]any) bool {
+			return replaceIn(e, "record_json", `"truth_state":"`, `"truth_state":"un`)
+		},
+		"content hash": func(_ *conformanceRow, e map[string]any) bool {
+			return replaceIn(e, "content_hash", "sha256:", "sha257:")
+		},
+		"payload hash": func(_ *conformanceRow, e map[string]any) bool {
+			return replaceIn(e, "payload_hash", "sha256:", "sha257:")
+		},
+		"exit": func(_ *conformanceRow, e map[string]any) bool { return set(e, "exit", 7.0) },
+		"error": func(_ *conformanceRow, e map[string]any) bool {
+			_, failed := e["error"].(string)
+			return failed && set(e, "error", "OTHER")
+		},
+		"error for a decision": func(_ *conformanceRow, e map[string]any) bool {
+			if _, decided := e["record_json"]; !decided {
+				return false
+			}
+			delete(e, "record_json")
+			e["error"] = "SCHEMA_INVALID"
+			return true
+		},
+		"metadata": func(_ *conformanceRow, e map[string]any) bool {
+			env, ok := e["envelope"].(map[string]any)
+			return ok && set(env, "metadata", map[string]any{})
+		},
+		"observed at": func(_ *conformanceRow, e map[string]any) bool {
+			env, ok := e["envelope"].(map[string]any)
+			return ok && set(env, "observed_at", "yesterday")
+		},
+		"canonical form": func(r *conformanceRow, _ map[string]any) bool {
+			if r.Canonical != nil {
+				*r.Canonical += " "
+			}
+			return r.Canonical != nil
+		},
+		"canonical hash": func(r *conformanceRow, _ map[string]any) bool {
+			r.SHA256 += "0"
+			return r.Canonical != nil
+		},
+		"canonical error": func(r *conformanceRow, _ map[string]any) bool {
+			known := r.Error != "" && r.Propose == ""
+			r.Error = "OTHER"
+			return known
+		},
+		"canonical form for an error": func(r *conformanceRow, _ map[string]any) bool {
+			failed := r.JSONText != nil && r.Canonical == nil
+			r.Canonical = new(string)
+			return failed
+		},
+		"version order": func(r *conformanceRow, _ map[string]any) bool {
+			if r.Left == nil {
+				return false
+			}
+			r.Expect = json.RawMessage("7")
+			return true
+		},
+	}
+	noticed := map[string]int{}
+	eachRow(t, filepath.Join("testdata", "conformance"), func(place string, line []byte) {
+		for name, corrupt := range corruptions {
+			if noticed[name] == 40 { // enough of each kind
+				continue
+			}
+			var row conformanceRow
+			require.NoError(t, json.Unmarshal(line, &row))
+			if row.allowed() != "" {
+				return
+			}
+			var expect map[string]any
+			_ = json.Unmarshal(row.Expect, &expect) // a number for versions
+			if !corrupt(&row, expect) {
+				continue
+			}
+			if expect != nil {
+				var err error
+				row.Expect, err = json.Marshal(expect)
+				require.NoError(t, err)
+			}
+			if _, difference := row.verify(); difference == "" {
+				t.Errorf("%s: a wrong %s is not noticed", place, name)
+			}
+			noticed[name]++
+		}
+	})
+	for name := range corruptions {
+		require.NotZero(t, noticed[name], "no row could have a wrong %s", name)
+	}
+}
+
+func set(m map[string]any, key string, v any) bool {
+	if _, ok := m[key]; !ok {
+		return false
+	}
+	m[key] = v
+	return true
+}
+
+func replaceIn(m map[string]any, key, from, to string) bool {
+	text, ok := m[key].(string)
+	if !ok || !strings.Contains(text, from) {
+		return false
+	}
+	m[key] = strings.ReplaceAll(text, from, to)
+	return true
+}

@@ -101,21 +101,20 @@ type scanner struct {
 	kids     []uint32
 	open     []frame  // the containers around pos
 	pending  []uint32 // their children so far, container by container
-	depth    int      // the deepest value
-	longest  int      // bytes of the longest string
-	unpaired bool     // an escape was half of a surrogate pair
-	foreign  bool     // a string has more than ASCII, so it may not be UTF-8
+	shape    shape
+	depth    int  // the deepest value
+	longest  int  // bytes of the longest string
+	unpaired bool // an escape was half of a surrogate pair
+	foreign  bool // a string has more than ASCII, so it may not be UTF-8
 }
 
 // frame is a container that is being scanned.
 type frame struct {
-	node    uint32
-	base    uint32 // where its children start in pending
-	start   uint32 // where its text starts
-	lastKey uint32 // the key before this one
-	object  bool
-	sorted  bool // the keys so far are in strictly ascending order
-	exact   bool // the text so far is canonical
+	node   uint32
+	base   uint32 // where its children start in pending
+	start  uint32 // where its text starts
+	object bool
+	exact  bool // the text so far is canonical
 }
 
 // keep bounds what an idle scanner may hold on to.
@@ -127,7 +126,7 @@ func (s *scanner) release() {
 	}
 	s.text, s.pos, s.depth, s.longest, s.unpaired, s.foreign = "", 0, 0, 0, false, false
 	s.side, s.nodes, s.kids = s.side[:0], s.nodes[:0], s.kids[:0]
-	s.open, s.pending = s.open[:0], s.pending[:0]
+	s.open, s.pending, s.shape.order = s.open[:0], s.pending[:0], s.shape.order[:0]
 	scanners.Put(s)
 }
 
@@ -234,7 +233,7 @@ func (s *scanner) value() (closed bool, err error) {
 		s.nodes = append(s.nodes, node{kind: kind})
 		s.open = append(s.open, frame{
 			node: at, base: uint32(len(s.pending)), start: uint32(s.pos),
-			object: c == '{', sorted: true, exact: true,
+			object: c == '{', exact: true,
 		})
 		s.pos++
 		f := &s.open[len(s.open)-1]
@@ -251,11 +250,11 @@ func (s *scanner) value() (closed bool, err error) {
 		}
 		return false, nil
 	case 'n':
-		return true, s.literal("null", node{kind: NullKind})
+		return true, s.literal("null", node{kind: NullKind, flags: flagExact})
 	case 't':
-		return true, s.literal("true", node{kind: BoolKind, flags: flagTrue})
+		return true, s.literal("true", node{kind: BoolKind, flags: flagExact | flagTrue})
 	case 'f':
-		return true, s.literal("false", node{kind: BoolKind})
+		return true, s.literal("false", node{kind: BoolKind, flags: flagExact})
 	case 'N':
 		return true, s.literal("NaN", node{kind: FloatKind})
 	case 'I':
@@ -295,11 +294,7 @@ func (s *scanner) key(f *frame) error {
 	if err != nil {
 		return err
 	}
-	if uint32(len(s.pending)) > f.base && f.sorted && s.keyText(f.lastKey) >= s.keyText(at) {
-		f.sorted = false
-	}
 	s.pending = append(s.pending, at)
-	f.lastKey = at
 	spaced := s.space()
 	if s.pos == len(s.text) || s.text[s.pos] != ':' {
 		return s.fail("expected ':'")
@@ -426,8 +421,8 @@ func (s *scanner) clean(i int) int {
 		if w&highBits != 0 {
 			s.foreign = true
 		}
-		if special(w) != 0 {
-			break
+		if m := special(w); m != 0 {
+			return i + firstMark(m)
 		}
 	}
 	for ; i < len(text); i++ {
@@ -540,19 +535,24 @@ func hex4(text string, i int) (rune, bool) {
 func (s *scanner) close(f *frame) {
 	children := s.pending[f.base:]
 	n := &s.nodes[f.node]
-	if f.object && !f.sorted {
+	n.first, n.count = uint32(len(s.kids)), uint32(len(children))
+	switch {
+	case !f.object || s.ascending(children):
+		n.flags |= flagSorted
+		s.kids = append(s.kids, children...)
+	case s.shaped(children):
+		f.exact = false
+		s.kids = append(s.kids, children...)
+		for _, i := range s.shape.order {
+			s.kids = append(s.kids, children[i])
+		}
+	default:
 		f.exact = false
 		children = s.settle(children)
-	} else {
-		n.flags |= flagSorted
-	}
-	n.first = uint32(len(s.kids))
-	if f.object && !f.sorted {
 		n.count = uint32(len(children) / 2)
-	} else {
-		n.count = uint32(len(children))
+		s.kids = append(s.kids, children...)
+		s.learn(n)
 	}
-	s.kids = append(s.kids, children...)
 	s.pending = s.pending[:f.base]
 	if f.exact {
 		n.flags |= flagExact
@@ -563,6 +563,53 @@ func (s *scanner) close(f *frame) {
 	if !exact {
 		s.inexact()
 	}
+}
+
+// ascending reports whether keys are in canonical order, without repetition.
+func (s *scanner) ascending(keys []uint32) bool {
+	for i := 1; i < len(keys); i++ {
+		if s.keyText(keys[i-1]) >= s.keyText(keys[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shape is the order of the keys of the last object that had to be sorted. Lists
+// of records repeat it, and comparing is faster than sorting.
+type shape struct {
+	keys  uint32   // where its keys stand in kids
+	order []uint32 // canonical order, as places in document order
+}
+
+// maxShape bounds the number of keys of a shape.
+const maxShape = 64
+
+// learn makes an object's keys the shape.
+func (s *scanner) learn(n *node) {
+	s.shape.order = s.shape.order[:0]
+	if n.count > maxShape {
+		return
+	}
+	s.shape.keys = n.first
+	keys := s.kids[n.first : n.first+n.count]
+	for _, k := range s.kids[n.first+n.count : n.first+2*n.count] {
+		s.shape.order = append(s.shape.order, uint32(slices.Index(keys, k)))
+	}
+}
+
+// shaped reports whether keys are those of the shape.
+func (s *scanner) shaped(keys []uint32) bool {
+	n := uint32(len(s.shape.order))
+	if uint32(len(keys)) != n {
+		return false
+	}
+	for i, k := range s.kids[s.shape.keys : s.shape.keys+n] {
+		if s.keyText(k) != s.keyText(keys[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // settle drops all but the last of equal keys, which takes the first one's

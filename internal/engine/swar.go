@@ -3,6 +3,8 @@
 
 package engine
 
+import "math/bits"
+
 // Strings are looked through eight bytes at a time. Each of these functions
 // works on the bytes of a word side by side and marks a byte by its highest bit.
 
@@ -27,3 +29,7 @@ func special(w uint64) uint64 {
 	q, b := w^quotes, w^backslashes
 	return ((w-0x20*lowBits)&^w | (q-lowBits)&^q | (b-lowBits)&^b) & highBits
 }
+
+// firstMark is which byte is marked first. Only marks above the first may be
+// wrong, by a borrow.
+func firstMark(m uint64) int { return bits.TrailingZeros64(m) / 8 }

@@ -12,6 +12,8 @@ import (
 // far below it.
 const maxYAMLDepth = 400
 
+var errYAMLDepth = errorf(CodeLimitExceeded, "YAML: nested more than %d levels deep", maxYAMLDepth)
+
 // parseYAML reads a YAML document. In this order, errors have CodeParseFailed for what is no YAML;
 // CodeUnsafeInput for anchors, aliases and foreign tags; CodeParseFailed for a second document;
 // CodeLimitExceeded for nesting beyond all reason; and then, whichever comes first in the
@@ -84,7 +86,7 @@ func buildYAML(root *yamlNode) (Value, error) {
 // add makes a node's value if it is a scalar, and otherwise leaves it to expand.
 func (b *yamlBuilder) add(n *yamlNode, tag string) (*yamlBuild, error) {
 	if n.depth > maxYAMLDepth {
-		return nil, errorf(CodeLimitExceeded, "YAML: nested more than %d levels deep", maxYAMLDepth)
+		return nil, errYAMLDepth
 	}
 	build := &yamlBuild{node: n, tag: tag}
 	b.queue = append(b.queue, build)
@@ -196,8 +198,11 @@ func yamlPairs(n *yamlNode) ([]yamlPair, error) {
 			slices.Reverse(from) // the first one's pairs replace the others'
 		}
 		for _, m := range from {
-			if m.kind != yamlMappingNode {
+			switch {
+			case m.kind != yamlMappingNode:
 				return nil, errorf(CodeUnsafeInput, "YAML: << with something that cannot be merged")
+			case m.depth > maxYAMLDepth:
+				return nil, errYAMLDepth
 			}
 			pairs, err := yamlPairs(m)
 			if err != nil {

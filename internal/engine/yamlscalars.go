@@ -63,6 +63,9 @@ func (n *yamlNode) tagOf() string {
 // CodeParseFailed for a text that is not of the tag's form, and CodeUnsafeInput for a
 // tag that has no value.
 func yamlScalarValue(tag, text string) (Value, error) {
+	if len(text) > maxStringLength && (tag == "int" || tag == "float") {
+		return Value{}, errorf(CodeLimitExceeded, "YAML: number of more than %d characters", maxStringLength)
+	}
 	var v Value
 	ok := true
 	switch tag {
