@@ -23,20 +23,24 @@ import (
 // scopes without spans are left out.
 func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int) {
 	var (
-		groups  groupSet
+		groups  = groupSet{}
 		entries []*spanEntry
 		ids     = map[pcommon.SpanID]struct{}{}
 	)
 	for _, rs := range trace.ResourceSpans().All() {
+		var resource *resourceGroup
 		for _, ss := range rs.ScopeSpans().All() {
 			spans := ptrace.NewSpanSlice()
 			ss.Spans().MoveAndAppendTo(spans)
 			if spans.Len() == 0 {
 				continue
 			}
-			g := groups.find(rs, ss)
+			if resource == nil {
+				resource = groups.resource(rs)
+			}
+			scope := resource.scope(ss)
 			for _, span := range spans.All() {
-				entries = append(entries, &spanEntry{span: span, group: g})
+				entries = append(entries, &spanEntry{span: span, scope: scope})
 				if id := span.SpanID(); !id.IsEmpty() {
 					if _, ok := ids[id]; ok {
 						duplicates++
@@ -49,21 +53,8 @@ func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int)
 	slices.SortFunc(entries, compareEntries)
 
 	canonical = ptrace.NewTraces()
-	resources := map[string]ptrace.ResourceSpans{}
 	for _, e := range entries {
-		g := e.group
-		if !g.placed {
-			g.placed = true
-			rs, ok := resources[g.resourceKey]
-			if !ok {
-				rs = canonical.ResourceSpans().AppendEmpty()
-				g.resource.MoveTo(rs)
-				resources[g.resourceKey] = rs
-			}
-			g.to = rs.ScopeSpans().AppendEmpty()
-			g.scope.MoveTo(g.to)
-		}
-		e.span.MoveTo(g.to.Spans().AppendEmpty())
+		e.span.MoveTo(e.scope.place(canonical).AppendEmpty())
 	}
 	return canonical, duplicates
 }
@@ -71,18 +62,8 @@ func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int)
 // spanEntry is one span on its way into the canonical form.
 type spanEntry struct {
 	span    ptrace.Span
-	group   *spanGroup
-	encoded []byte // the span as protobuf; made only where it decides
-}
-
-// spanGroup is one scope of one resource.
-type spanGroup struct {
-	resourceKey, scopeKey string               // these, as protobuf
-	resource              ptrace.ResourceSpans // without any spans in it
-	scope                 ptrace.ScopeSpans    // likewise
-
-	placed bool
-	to     ptrace.ScopeSpans
+	scope   *scopeGroup
+	encoded []byte // all that the span holds; see encode
 }
 
 // compareEntries orders spans by what they are. Two that compare equal can
@@ -98,12 +79,14 @@ func compareEntries(a, b *spanEntry) int {
 	if c := bytes.Compare(a.encode(), b.encode()); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(a.group.resourceKey, b.group.resourceKey); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.group.scopeKey, b.group.scopeKey)
+	return cmp.Or(
+		cmp.Compare(a.scope.resource.key, b.scope.resource.key),
+		cmp.Compare(a.scope.key, b.scope.key),
+	)
 }
 
+// encode is needed only for spans that have the same start and id, and so are
+// redelivered or malformed. There may be many of those, so it is done once.
 func (e *spanEntry) encode() []byte {
 	if e.encoded == nil {
 		td := ptrace.NewTraces()
@@ -113,45 +96,74 @@ func (e *spanEntry) encode() []byte {
 	return e.encoded
 }
 
-// groupSet finds the group of a resource and a scope.
-type groupSet struct {
-	byKey map[[2]string]*spanGroup
-
-	// The resource that was looked up last: its scopes follow each other.
-	last    ptrace.ResourceSpans
-	lastKey string
+// resourceGroup is one resource with its schema URL. They are moved to where
+// they go when the first of the spans comes there.
+type resourceGroup struct {
+	key    string // all that it is, as protobuf
+	from   ptrace.ResourceSpans
+	placed bool
+	to     ptrace.ResourceSpans
+	scopes map[string]*scopeGroup
 }
 
-func (s *groupSet) find(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) *spanGroup {
-	if s.last != rs {
-		s.last, s.lastKey = rs, string(marshal(resourceOnly(rs)))
+// scopeGroup is one scope of a resource with its schema URL.
+type scopeGroup struct {
+	resource *resourceGroup
+	key      string
+	from     ptrace.ScopeSpans
+	placed   bool
+	to       ptrace.SpanSlice
+}
+
+// place is where the group's spans go.
+func (g *scopeGroup) place(canonical ptrace.Traces) ptrace.SpanSlice {
+	if g.placed {
+		return g.to
 	}
-	scopeOnly := ptrace.NewTraces()
-	ss.CopyTo(scopeOnly.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty())
-	key := [2]string{s.lastKey, string(marshal(scopeOnly))}
-	g, ok := s.byKey[key]
+	g.placed = true
+	r := g.resource
+	if !r.placed {
+		r.placed = true
+		r.to = canonical.ResourceSpans().AppendEmpty()
+		r.from.Resource().MoveTo(r.to.Resource())
+		r.to.SetSchemaUrl(r.from.SchemaUrl())
+	}
+	ss := r.to.ScopeSpans().AppendEmpty()
+	g.from.Scope().MoveTo(ss.Scope())
+	ss.SetSchemaUrl(g.from.SchemaUrl())
+	g.to = ss.Spans()
+	return g.to
+}
+
+// groupSet finds the group of a resource by all that it is.
+type groupSet map[string]*resourceGroup
+
+func (s groupSet) resource(rs ptrace.ResourceSpans) *resourceGroup {
+	alone := ptrace.NewTraces()
+	only := alone.ResourceSpans().AppendEmpty()
+	rs.Resource().MoveTo(only.Resource())
+	only.SetSchemaUrl(rs.SchemaUrl())
+	key := marshal(alone)
+	g, ok := s[string(key)]
 	if !ok {
-		if s.byKey == nil {
-			s.byKey = map[[2]string]*spanGroup{}
-		}
-		g = &spanGroup{
-			resourceKey: key[0],
-			scopeKey:    key[1],
-			resource:    resourceOnly(rs).ResourceSpans().At(0),
-			scope:       scopeOnly.ResourceSpans().At(0).ScopeSpans().At(0),
-		}
-		s.byKey[key] = g
+		g = &resourceGroup{key: string(key), from: only, scopes: map[string]*scopeGroup{}}
+		s[g.key] = g
 	}
 	return g
 }
 
-// resourceOnly copies a ResourceSpans without what lies under it.
-func resourceOnly(rs ptrace.ResourceSpans) ptrace.Traces {
-	td := ptrace.NewTraces()
-	to := td.ResourceSpans().AppendEmpty()
-	rs.Resource().CopyTo(to.Resource())
-	to.SetSchemaUrl(rs.SchemaUrl())
-	return td
+func (r *resourceGroup) scope(ss ptrace.ScopeSpans) *scopeGroup {
+	alone := ptrace.NewTraces()
+	only := alone.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+	ss.Scope().MoveTo(only.Scope())
+	only.SetSchemaUrl(ss.SchemaUrl())
+	key := marshal(alone)
+	g, ok := r.scopes[string(key)]
+	if !ok {
+		g = &scopeGroup{resource: r, key: string(key), from: only}
+		r.scopes[g.key] = g
+	}
+	return g
 }
 
 // marshal cannot fail: the protobuf form of pdata has no values that it could

@@ -59,7 +59,7 @@ type Config struct {
 	MaxTraces int `mapstructure:"max_traces"`
 
 	// MaxBytes is how many bytes of spans are held at most, counted as OTLP
-	// protobuf; the memory that they take is about three times that. Above it
+	// protobuf; the memory that they take is about twice that. Above it
 	// the oldest trace is finished early and passed on, never dropped. One
 	// batch may exceed it for a moment. Default 268435456 (256 MiB).
 	MaxBytes int64 `mapstructure:"max_bytes"`

@@ -106,6 +106,7 @@ func split(t *rapid.T, spans []drawnSpan) [][]drawnSpan {
 func TestTraceDoesNotDependOnArrival(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spans := drawSpans("t1", "t2", "t3").Draw(t, "input")
+		want := spanTexts([]ptrace.Traces{batchOf(t, spans)})
 		arrive := func(label string) map[pcommon.TraceID]string {
 			a := newAssembler(limits{time.Hour, time.Hour, time.Hour, 1000, 1 << 30, 10})
 			now := scriptEpoch
@@ -119,12 +120,15 @@ func TestTraceDoesNotDependOnArrival(t *testing.T) {
 					t.Fatalf("the batch still holds something")
 				}
 			}
-			traces := map[pcommon.TraceID]string{}
+			var out []ptrace.Traces
 			for _, f := range a.Flush() {
 				td, _ := canonicalize(f.spans)
-				traces[traceIDOf(td)] = string(marshal(td))
+				out = append(out, td)
 			}
-			return traces
+			if diff := cmp.Diff(want, spanTexts(out)); diff != "" {
+				t.Fatal("other spans, or other resources and scopes of them:\n" + diff)
+			}
+			return canonicalTexts(out)
 		}
 		if diff := cmp.Diff(arrive("one order"), arrive("another")); diff != "" {
 			t.Fatal(diff)

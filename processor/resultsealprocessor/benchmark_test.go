@@ -1,0 +1,120 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// copies are n copies of the recorded traces under trace ids of their own.
+func copies(recorded []ptrace.Traces, n int) []ptrace.Traces {
+	var out []ptrace.Traces
+	for i := range n {
+		for _, from := range recorded {
+			td := ptrace.NewTraces()
+			from.CopyTo(td)
+			for span := range spansOf(td) {
+				id := span.TraceID()
+				copy(id[:8], fmt.Sprintf("%08d", i))
+				span.SetTraceID(id)
+			}
+			out = append(out, td)
+		}
+	}
+	return out
+}
+
+// mixed puts the spans of all batches into batches of 500, one of each in
+// turn: the worst case for taking them apart.
+func mixed(batches []ptrace.Traces) (out []ptrace.Traces) {
+	var traces [][]ptrace.Traces
+	for _, td := range batches {
+		var spans []ptrace.Traces
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					spans = append(spans, alone(rs, ss, span))
+				}
+			}
+		}
+		traces = append(traces, spans)
+	}
+	td, n := ptrace.NewTraces(), 0
+	for i, left := 0, true; left; i++ {
+		left = false
+		for _, spans := range traces {
+			if i >= len(spans) {
+				continue
+			}
+			left = true
+			spans[i].ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+			if n++; n%500 == 0 {
+				out, td = append(out, td), ptrace.NewTraces()
+			}
+		}
+	}
+	return append(out, td)
+}
+
+// What the assembler and the canonical form cost, without the judge.
+func BenchmarkAssembler(b *testing.B) {
+	recorded := readRecording(b, "../../testdata/quickstart/support.jsonl")
+	for name, batches := range map[string]func() []ptrace.Traces{
+		"whole": func() []ptrace.Traces { return copies(recorded, 50) },
+		"mixed": func() []ptrace.Traces { return mixed(copies(recorded, 50)) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			spans := 0
+			for b.Loop() {
+				b.StopTimer()
+				in := batches()
+				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000})
+				b.StartTimer()
+				for _, td := range in {
+					a.Add(td, scriptEpoch)
+				}
+				for _, f := range a.Tick(scriptEpoch.Add(time.Minute)) {
+					canonicalize(f.spans)
+					spans += f.count
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spans), "ns/span")
+		})
+	}
+}
+
+// How much memory the spans held take, for each byte that they are counted
+// as. The figure in config.go and metadata.yaml is from here.
+func BenchmarkHeldMemory(b *testing.B) {
+	for file := range recordings(b) {
+		recorded := readRecording(b, file)
+		b.Run(file[len(file)-20:], func(b *testing.B) {
+			for b.Loop() {
+				var before, after runtime.MemStats
+				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000})
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				var unmarshal ptrace.ProtoUnmarshaler
+				for _, td := range copies(recorded, 20) {
+					wire := marshal(td)
+					td, err := unmarshal.UnmarshalTraces(wire)
+					if err != nil {
+						b.Fatal(err)
+					}
+					a.Add(td, scriptEpoch)
+				}
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(a.Bytes()), "B/counted")
+				runtime.KeepAlive(a)
+			}
+		})
+	}
+}
