@@ -159,7 +159,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealReasons, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_reasons",
-		metric.WithDescription("Reason codes of blocked observations. One observation may have several [Alpha]"),
+		metric.WithDescription("Reason codes of observations. One observation may have several [Alpha]"),
 		metric.WithUnit("{reasons}"),
 	)
 	errs = errors.Join(errs, err)

@@ -102,7 +102,7 @@ func AssertEqualProcessorResultsealProtocolVerdicts(t *testing.T, tt *componentt
 func AssertEqualProcessorResultsealReasons(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_reasons",
-		Description: "Reason codes of blocked observations. One observation may have several [Alpha]",
+		Description: "Reason codes of observations. One observation may have several [Alpha]",
 		Unit:        "{reasons}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
