@@ -30,9 +30,12 @@ func (c *Contract) Evaluate(env *Envelope, p Payload, now time.Time) Evaluation 
 		return blocked(StateUnknown, ReasonTransportFailed)
 	}
 
-	// What was not recorded is not known: neither failed nor empty. (An extension;
-	// a known contradiction goes first.)
-	if env.Gap != "" && !env.ProtocolConflict {
+	// What was not recorded is not known: neither failed nor empty. But a known
+	// contradiction stays one. (An extension.)
+	switch {
+	case env.Gap != "" && env.ProtocolConflict:
+		return blocked(StateUnknown, ReasonProtocolConflict)
+	case env.Gap != "":
 		return blocked(StateUnknown, env.Gap)
 	}
 
