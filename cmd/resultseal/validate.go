@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func validate(cmd *cobra.Command, name string) (code int, err error) {
 			return err.Exit(), nil
 		}
 		for _, w := range warnings {
-			fmt.Fprintln(cmd.ErrOrStderr(), file.tell(w.path, "warning: "+w.message))
+			fmt.Fprintln(cmd.ErrOrStderr(), file.tell("warning", w.path, w.message))
 		}
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid %s\n", name, kind)
@@ -108,11 +109,17 @@ type documentFile struct {
 	root *yaml.Node // nil if the text cannot be read as YAML; most JSON can
 }
 
+// policyKey is a key that only a policy file starts a line with.
+var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols)[ \t]*:`)
+
 // kind tells by its keys what a file is. What has no key that tells is checked
 // as a contract, which is then said to lack all of its keys.
 func (f *documentFile) kind() fileKind {
 	var doc yaml.Node
 	if yaml.Unmarshal(f.text, &doc) != nil || len(doc.Content) == 0 {
+		if policyKey.Match(f.text) {
+			return policyFile
+		}
 		return contractFile
 	}
 	f.root = doc.Content[0]
@@ -197,21 +204,21 @@ func adviseContract(c *engine.Contract, prefix string) []advice {
 
 // locate tells an error with its place.
 func (f *documentFile) locate(e *engine.Error) string {
-	message := string(e.Code) + ": " + e.Message
 	if e.Offset >= 0 {
 		head := string(f.text[:min(e.Offset, len(f.text))])
 		line := 1 + strings.Count(head, "\n")
 		head = head[strings.LastIndex(head, "\n")+1:]
-		return f.at(line, 1+len([]rune(head)), message)
+		return f.at(line, 1+len([]rune(head)), string(e.Code)+": "+e.Message)
 	}
-	return f.tell(e.Path, message)
+	return f.tell(string(e.Code), e.Path, e.Message)
 }
 
 // tell tells something about the value at a path.
-func (f *documentFile) tell(path, message string) string {
+func (f *documentFile) tell(what, path, message string) string {
 	if path != "" {
 		message = path + ": " + message
 	}
+	message = what + ": " + message
 	n := f.root
 	if n == nil {
 		return f.name + ": " + message

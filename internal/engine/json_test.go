@@ -19,15 +19,42 @@ func TestParseJSONErrors(t *testing.T) {
 		code   ErrorCode
 		offset int
 	}{
-		{"", CodeParseFailed, 0}, {" ", CodeParseFailed, 1}, {"[", CodeParseFailed, 1}, {"[1", CodeParseFailed, 2},
-		{"[1,]", CodeParseFailed, 3}, {"[,1]", CodeParseFailed, 1}, {"[1 2]", CodeParseFailed, 3}, {"[1}", CodeParseFailed, 2},
-		{"{", CodeParseFailed, 1}, {`{"a"}`, CodeParseFailed, 4}, {`{"a":}`, CodeParseFailed, 5}, {`{"a":1,}`, CodeParseFailed, 7},
-		{`{a:1}`, CodeParseFailed, 1}, {`{"a":1 "b":2}`, CodeParseFailed, 7}, {`{"a":1]`, CodeParseFailed, 6}, {"1 1", CodeParseFailed, 2},
-		{"01", CodeParseFailed, 1}, {"-", CodeParseFailed, 0}, {"1.", CodeParseFailed, 1}, {"1e", CodeParseFailed, 1}, {"-Inf", CodeParseFailed, 0},
-		{"tru", CodeParseFailed, 0}, {"\"a", CodeParseFailed, 2}, {"\"\n\"", CodeParseFailed, 1}, {`"\x"`, CodeParseFailed, 1}, {`"\u12"`, CodeParseFailed, 1},
-		{"\ufeff1", CodeParseFailed, 0}, {"\xff", CodeParseFailed, 0}, {"[\"\xff\"]", CodeParseFailed, 2}, {"\v1", CodeParseFailed, 0},
-		{`"\ud800"`, CodeSchemaInvalid, -1}, {`"\ud800\u0041"`, CodeSchemaInvalid, -1}, {`"\udc00\ud800"`, CodeSchemaInvalid, -1}, {"\"\xed\xa0\x80\"", CodeSchemaInvalid, -1},
-		{`["\ud800",`, CodeParseFailed, 10}, {strings.Repeat("9", maxIntDigits+1), CodeLimitExceeded, -1},
+		{"", CodeParseFailed, 0},
+		{" ", CodeParseFailed, 1},
+		{"[", CodeParseFailed, 1},
+		{"[1", CodeParseFailed, 2},
+		{"[1,]", CodeParseFailed, 3},
+		{"[,1]", CodeParseFailed, 1},
+		{"[1 2]", CodeParseFailed, 3},
+		{"[1}", CodeParseFailed, 2},
+		{"{", CodeParseFailed, 1},
+		{`{"a"}`, CodeParseFailed, 4},
+		{`{"a":}`, CodeParseFailed, 5},
+		{`{"a":1,}`, CodeParseFailed, 7},
+		{`{a:1}`, CodeParseFailed, 1},
+		{`{"a":1 "b":2}`, CodeParseFailed, 7},
+		{`{"a":1]`, CodeParseFailed, 6},
+		{"1 1", CodeParseFailed, 2},
+		{"01", CodeParseFailed, 1},
+		{"-", CodeParseFailed, 0},
+		{"1.", CodeParseFailed, 1},
+		{"1e", CodeParseFailed, 1},
+		{"-Inf", CodeParseFailed, 0},
+		{"tru", CodeParseFailed, 0},
+		{"\"a", CodeParseFailed, 2},
+		{"\"\n\"", CodeParseFailed, 1},
+		{`"\x"`, CodeParseFailed, 1},
+		{`"\u12"`, CodeParseFailed, 1},
+		{"\ufeff1", CodeParseFailed, 0},
+		{"\xff", CodeParseFailed, 0},
+		{"[\"\xff\"]", CodeParseFailed, 2},
+		{"\v1", CodeParseFailed, 0},
+		{`"\ud800"`, CodeSchemaInvalid, -1},
+		{`"\ud800\u0041"`, CodeSchemaInvalid, -1},
+		{`"\udc00\ud800"`, CodeSchemaInvalid, -1},
+		{"\"\xed\xa0\x80\"", CodeSchemaInvalid, -1},
+		{`["\ud800",`, CodeParseFailed, 10},
+		{strings.Repeat("9", maxIntDigits+1), CodeLimitExceeded, -1},
 	} {
 		_, err := ParseJSON(tc.text)
 		var coded *Error
@@ -96,15 +123,32 @@ func TestEqual(t *testing.T) {
 		return v
 	}
 	for _, same := range [][2]string{
-		{"1", "1.0"}, {"0", "-0.0"}, {"1e2", "100"}, {`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1}`}, {`"é"`, `"\u00e9"`},
-		{"100000000000000000000", "1e20"}, {"NaN", "NaN"},
+		{"1", "1.0"},
+		{"0", "-0.0"},
+		{"1e2", "100"},
+		{`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1}`},
+		{`"é"`, `"\u00e9"`},
+		{"100000000000000000000", "1e20"},
+		{"NaN", "NaN"},
 	} {
 		require.True(t, Equal(parse(same[0]), parse(same[1])), same)
 	}
 	for _, other := range [][2]string{
-		{"1", `"1"`}, {"1", "true"}, {"null", "false"}, {"[]", "{}"}, {"[1,2]", "[2,1]"}, {"[1]", "[1,1]"}, {`{"a":1}`, `{"b":1}`}, {`{"a":1}`, `{"a":2}`},
-		{"9007199254740993", "9007199254740992.0"}, {"9223372036854775807", "9223372036854775808"}, {"1", "1.5"}, {"100000000000000000001", "1e20"}, {"1e999", "1"},
-		{"NaN", "1"}, {`""`, "null"},
+		{"1", `"1"`},
+		{"1", "true"},
+		{"null", "false"},
+		{"[]", "{}"},
+		{"[1,2]", "[2,1]"},
+		{"[1]", "[1,1]"},
+		{`{"a":1}`, `{"b":1}`},
+		{`{"a":1}`, `{"a":2}`},
+		{"9007199254740993", "9007199254740992.0"},
+		{"9223372036854775807", "9223372036854775808"},
+		{"1", "1.5"},
+		{"100000000000000000001", "1e20"},
+		{"1e999", "1"},
+		{"NaN", "1"},
+		{`""`, "null"},
 	} {
 		require.False(t, Equal(parse(other[0]), parse(other[1])), other)
 		require.False(t, Equal(parse(other[1]), parse(other[0])), other)
