@@ -5,63 +5,48 @@ package genai
 
 import "strings"
 
-// placeholders stand where an instrumentation was told not to record content.
-// They are no results.
-var placeholders = map[string]bool{
-	"[redacted]":         true,
-	"<not specified>":    true,
-	"[non-text content]": true,
-}
+// maxPlaceholder bounds the length of a placeholder, so that long texts are not
+// looked at.
+const maxPlaceholder = 32
 
+// placeholder reports whether a text stands where an instrumentation was told
+// not to record content. It is no result and no message.
 func placeholder(s string, d *Dialect) bool {
-	if len(s) > 32 {
+	if len(s) > maxPlaceholder {
 		return false
 	}
 	if d != nil && d.EmptyObject && s == "{}" {
 		return true
 	}
-	return placeholders[strings.ToLower(s)]
+	switch strings.ToLower(s) {
+	case "[redacted]", "<redacted>", "__redacted__", "<not specified>", "[non-text content]":
+		return true
+	}
+	return false
+}
+
+// placeholder reports whether a message's text is one that a dialect puts in
+// place of a tool call or a result.
+func (d *Dialect) placeholder(s string) bool {
+	if d == nil {
+		return false
+	}
+	for _, pattern := range d.Placeholders {
+		if _, ok := fits(pattern, s); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // UsableID returns id, or "" if it is a placeholder that stands for no id.
 func UsableID(id string) string {
-	if len(id) > 16 {
+	if len(id) > len("<not specified>") {
 		return id
 	}
 	switch strings.ToLower(strings.TrimSpace(id)) {
-	case "", "unknown", "n/a", "none", "null", "nil", "undefined", "<not specified>":
+	case "", "unknown", "n/a", "none", "null", "nil", "undefined", "<not specified>", "[redacted]":
 		return ""
 	}
 	return id
-}
-
-// cutMarkers end a text that an instrumentation or a collector cut off.
-var cutMarkers = []string{"[truncated]", "(truncated)", "<truncated>", "…", "..."}
-
-// trimCut removes a cut marker from the end of s and reports whether there was
-// one. "… [truncated]", "...[truncated, original 5000 chars]" and "…" are
-// markers.
-func trimCut(s string) (string, bool) {
-	t := strings.TrimRight(s, " \t\r\n")
-	cut := false
-	if n := strings.LastIndexByte(t, '['); n >= 0 && strings.HasSuffix(t, "]") && len(t)-n <= 64 &&
-		strings.HasPrefix(strings.ToLower(t[n:]), "[truncated") {
-		t, cut = strings.TrimRight(t[:n], " \t\r\n"), true
-	}
-	for again := true; again; {
-		again = false
-		for _, m := range cutMarkers {
-			if strings.HasSuffix(t, m) {
-				t, cut, again = strings.TrimRight(t[:len(t)-len(m)], " \t\r\n"), true, true
-			}
-		}
-	}
-	return t, cut
-}
-
-// CutCopy reports whether copied is the beginning of text, cut off with a
-// marker or at a length.
-func CutCopy(text, copied string) bool {
-	t, cut := trimCut(copied)
-	return (cut || len(t) >= 32) && strings.HasPrefix(text, t)
 }

@@ -31,7 +31,7 @@ type Content struct {
 	// Dropped is set when the value is absent and the SDK reported dropped
 	// attributes or events at the place where it should stand.
 	Dropped bool
-	// Dialect names the row of the table by which the value was found.
+	// Dialect is what the span speaks: several rows of the table are one here.
 	Dialect *Dialect
 }
 
@@ -49,26 +49,33 @@ func contentOf(v pcommon.Value, d *Dialect) Content {
 	case pcommon.ValueTypeEmpty:
 		return Content{}
 	case pcommon.ValueTypeStr:
-		s := v.Str()
-		if placeholder(s, d) {
-			return Content{}
-		}
-		return Content{Form: Text, Value: engine.String(s), Dialect: d}
+		return contentOfText(v.Str(), d)
 	case pcommon.ValueTypeBytes:
-		b := v.Bytes().AsRaw()
-		return Content{Form: Text, Value: engine.String(string(b)), Dialect: d}
+		return contentOfText(string(v.Bytes().AsRaw()), d)
 	default:
 		return Content{Form: Structured, Value: ValueOf(v), Dialect: d}
 	}
 }
 
+func contentOfText(s string, d *Dialect) Content {
+	if placeholder(s, d) {
+		return Content{}
+	}
+	return Content{Form: Text, Value: engine.String(s), Dialect: d}
+}
+
 // contentOfValue reads a value that is part of an already parsed message list.
 func contentOfValue(v engine.Value, d *Dialect) Content {
-	if v.Kind() == engine.StringKind {
-		if placeholder(v.Text(), d) {
+	switch v.Kind() {
+	case engine.StringKind:
+		if placeholder(v.Text(), d) || d.placeholder(v.Text()) {
 			return Content{}
 		}
 		return Content{Form: Text, Value: v, Dialect: d}
+	case engine.ObjectKind:
+		if v.Len() == 0 && d != nil && d.EmptyObject {
+			return Content{}
+		}
 	}
 	return Content{Form: Structured, Value: v, Dialect: d}
 }

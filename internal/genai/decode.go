@@ -4,7 +4,8 @@
 package genai
 
 import (
-	"strings"
+	"slices"
+	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -13,22 +14,15 @@ import (
 // Decoder turns spans into facts by a compiled table of dialects. It keeps
 // scratch memory between spans, so one goroutine uses it at a time.
 type Decoder struct {
-	names         map[string]attr // every attribute name of the table
-	prefixes      []string        // every flattened prefix, with its final dot
-	rows          []row
-	conversations []attr
-	httpStatus    attr
-
-	merged map[uint64]*Dialect // what several dialects on one span amount to, by the rows
+	*table
+	merged map[uint64]*Dialect // what several dialects on one span amount to, by their rows
 
 	have  []bool // have[a]: the current span has attribute a
 	value []pcommon.Value
 	set   []attr
+	seen  purpose // what the attributes of the current span are looked at for
 	flat  []flatAttribute
 }
-
-// attr numbers an attribute name of the table.
-type attr int32
 
 // flatAttribute is one field of a message list that was flattened into
 // attributes.
@@ -38,26 +32,10 @@ type flatAttribute struct {
 	value  pcommon.Value
 }
 
-type mark struct {
-	attr     attr // -1: none
-	value    string
-	spanName string
-	scope    string
-	and      []mark // none or one
-}
-
-// row is a Dialect with its names resolved.
-type row struct {
-	*Dialect
-	tool, model, agent, noCall, failure    []mark
-	toolName, callID, arguments, result    []attr
-	failureType, agentName                 []attr
-	input, output, outputText, outputCalls []attr
-}
-
 // Options changes what a Decoder looks for.
 type Options struct {
-	// Dialects are tried before the built-in table.
+	// Dialects are tried before the built-in table. There is room for
+	// [MaxDialects] of them.
 	Dialects []*Dialect
 	// Conversations are the attributes that name a conversation, in order;
 	// nil means [Conversations].
@@ -66,69 +44,34 @@ type Options struct {
 
 // NewDecoder compiles the table of dialects.
 func NewDecoder(o Options) *Decoder {
-	d := &Decoder{names: map[string]attr{}, merged: map[uint64]*Dialect{}}
-	for _, dialect := range append(append([]*Dialect(nil), o.Dialects...), Builtin...) {
-		d.rows = append(d.rows, row{
-			Dialect:     dialect,
-			tool:        d.marks(dialect.Tool),
-			model:       d.marks(dialect.Model),
-			agent:       d.marks(dialect.Agent),
-			noCall:      d.marks(dialect.NoCall),
-			failure:     d.marks(dialect.FailureMark),
-			toolName:    d.attrs(dialect.ToolName),
-			callID:      d.attrs(dialect.CallID),
-			arguments:   d.attrs(dialect.Arguments),
-			result:      d.attrs(dialect.Result),
-			failureType: d.attrs(dialect.FailureType),
-			agentName:   d.attrs(dialect.AgentName),
-			input:       d.attrs(dialect.Input),
-			output:      d.attrs(dialect.Output),
-			outputText:  d.attrs(dialect.OutputText),
-			outputCalls: d.attrs(dialect.OutputCalls),
-		})
-		for _, p := range dialect.InputPrefix {
-			d.prefixes = append(d.prefixes, p+".")
-		}
-		for _, p := range dialect.OutputPrefix {
-			d.prefixes = append(d.prefixes, p+".")
-		}
-	}
+	custom := o.Dialects[:min(len(o.Dialects), MaxDialects)]
 	conversations := o.Conversations
 	if conversations == nil {
 		conversations = Conversations
 	}
-	d.conversations = d.attrs(conversations)
-	d.httpStatus = d.attrs([]string{"http.response.status_code"})[0]
-	d.have = make([]bool, len(d.names))
-	d.value = make([]pcommon.Value, len(d.names))
-	return d
+	t := compile(slices.Concat(custom, Builtin), len(custom), conversations)
+	return &Decoder{
+		table:  t,
+		merged: map[uint64]*Dialect{},
+		have:   make([]bool, len(t.names)),
+		value:  make([]pcommon.Value, len(t.names)),
+	}
 }
 
-func (d *Decoder) attrs(names []string) []attr {
-	out := make([]attr, len(names))
-	for i, name := range names {
-		a, ok := d.names[name]
-		if !ok {
-			a = attr(len(d.names))
-			d.names[name] = a
-		}
-		out[i] = a
-	}
-	return out
-}
-
-func (d *Decoder) marks(marks []Mark) []mark {
-	out := make([]mark, len(marks))
-	for i, m := range marks {
-		out[i] = mark{attr: -1, value: m.Value, spanName: m.SpanName, scope: m.Scope}
-		if m.Key != "" {
-			out[i].attr = d.attrs([]string{m.Key})[0]
-		}
-		if m.And != nil {
-			out[i].and = d.marks([]Mark{*m.And})
+// Traces decodes every span of td in order. The second result holds the spans
+// that the facts were read from, in the same order.
+func (d *Decoder) Traces(td ptrace.Traces) ([]Span, []ptrace.Span) {
+	n := td.SpanCount()
+	facts, sources := make([]Span, n), make([]ptrace.Span, 0, n)
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				d.Decode(&facts[len(sources)], rs.Resource(), ss.Scope(), span)
+				sources = append(sources, span)
+			}
 		}
 	}
-	return out
+	return facts, sources
 }
 
 // Decode fills s with the facts of one span. It never fails: what cannot be
@@ -147,32 +90,27 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		attributes:   span.Attributes(),
 		resource:     resource.Attributes(),
 	}
-	if v, ok := resource.Attributes().Get("service.name"); ok {
+	if v, ok := s.resource.Get("service.name"); ok && v.Type() == pcommon.ValueTypeStr {
 		s.Service = v.Str()
 	}
 	if s.End < s.Start {
 		s.End = s.Start
 	}
 
-	d.collect(span.Attributes())
-	for _, a := range d.conversations {
-		if v := d.text(a); v != "" {
-			s.Conversation = v
-			break
-		}
+	d.collect(s.attributes)
+	if d.seen&forConversation != 0 {
+		s.Conversation = d.conversation()
 	}
-	s.Kind = d.kind(s)
-	if s.Kind == Other {
+	if d.seen&forMark != 0 || s.Name != "" && d.named[s.Name[0]] {
+		s.Kind = d.kind(s)
+	}
+	if s.Kind != Other {
+		d.facts(s, span)
+	}
+	if s.Agent == "" && d.seen&forAgent != 0 {
 		// Agent names are handed down from any span that has one.
-		for i := range d.rows {
-			if s.Agent = d.first(d.rows[i].agentName); s.Agent != "" {
-				break
-			}
-		}
-		d.reset()
-		return
+		s.Agent = d.first(d.agentNames)
 	}
-	d.facts(s, span)
 	d.reset()
 }
 
@@ -186,19 +124,15 @@ func remoteParent(flags uint32) bool {
 // collect notes the attributes of the table that the span has.
 func (d *Decoder) collect(m pcommon.Map) {
 	for k, v := range m.All() {
-		if a, ok := d.names[k]; ok {
+		if a, ok := d.lookup(k); ok {
 			if !d.have[a] {
 				d.have[a] = true
 				d.set = append(d.set, a)
+				d.seen |= d.purposes[a]
 			}
 			d.value[a] = v
-			continue
-		}
-		for _, p := range d.prefixes {
-			if strings.HasPrefix(k, p) {
-				d.flat = append(d.flat, flatAttribute{prefix: p, rest: k[len(p):], value: v})
-				break
-			}
+		} else if p := d.prefix(k); p != "" {
+			d.flat = append(d.flat, flatAttribute{prefix: p, rest: k[len(p):], value: v})
 		}
 	}
 }
@@ -209,7 +143,7 @@ func (d *Decoder) reset() {
 		d.value[a] = pcommon.Value{}
 	}
 	clear(d.flat)
-	d.set, d.flat = d.set[:0], d.flat[:0]
+	d.set, d.flat, d.seen = d.set[:0], d.flat[:0], 0
 }
 
 // text returns a string attribute, or "".
@@ -225,6 +159,25 @@ func (d *Decoder) first(attrs []attr) string {
 	for _, a := range attrs {
 		if s := d.text(a); s != "" {
 			return s
+		}
+	}
+	return ""
+}
+
+// conversation returns the conversation that the span names. Some applications
+// number theirs.
+func (d *Decoder) conversation() string {
+	for _, a := range d.conversations {
+		if !d.have[a] {
+			continue
+		}
+		switch v := d.value[a]; v.Type() {
+		case pcommon.ValueTypeStr:
+			if id := UsableID(v.Str()); id != "" {
+				return id
+			}
+		case pcommon.ValueTypeInt:
+			return strconv.FormatInt(v.Int(), 10)
 		}
 	}
 	return ""
@@ -260,7 +213,9 @@ func markValue(pattern string, v pcommon.Value) bool {
 		_, ok := fits(pattern, v.Str())
 		return ok
 	case pcommon.ValueTypeBool:
-		return pattern == "true" == v.Bool()
+		return pattern == strconv.FormatBool(v.Bool())
+	case pcommon.ValueTypeInt:
+		return pattern == strconv.FormatInt(v.Int(), 10)
 	default:
 		return false
 	}
@@ -288,23 +243,20 @@ func (d *Decoder) kind(s *Span) Kind {
 	return kind
 }
 
-// speaks reports whether the span speaks the row's dialect at all.
-func (d *Decoder) speaks(r *row, s *Span) bool {
-	return d.marked(r.tool, s) || d.marked(r.model, s) || d.marked(r.agent, s)
-}
-
+// facts reads what the dialects of the span say.
 func (d *Decoder) facts(s *Span, span ptrace.Span) {
 	s.Failure = d.failure(s, span)
 	var spoken uint64
 	for i := range d.rows {
-		if d.speaks(&d.rows[i], s) {
-			spoken |= 1 << (i % 64)
+		r := &d.rows[i]
+		if d.marked(r.tool, s) || d.marked(r.model, s) || d.marked(r.agent, s) {
+			spoken |= 1 << i
 		}
 	}
 	dialect := d.merge(spoken)
 	s.ContentSwitch = dialect.ContentSwitch
 	for i := range d.rows {
-		if spoken&(1<<(i%64)) == 0 {
+		if spoken&(1<<i) == 0 {
 			continue
 		}
 		r := &d.rows[i]
@@ -317,18 +269,8 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 			d.messages(s, r, dialect, span)
 		}
 	}
-	if s.Kind != Tool {
-		return
-	}
-	if s.Call.Tool == "" {
-		s.Call.Tool = d.toolFromSpanName(s, dialect)
-	}
-	if s.Dropped {
-		s.Call.Arguments.Dropped = !s.Call.Arguments.Captured()
-		s.Call.Result.Dropped = !s.Call.Result.Captured()
-	}
-	if d.have[d.httpStatus] && d.value[d.httpStatus].Type() == pcommon.ValueTypeInt {
-		s.Call.HTTPStatus = d.value[d.httpStatus].Int()
+	if s.Kind == Tool {
+		d.finishCall(s, dialect)
 	}
 }
 
@@ -340,7 +282,7 @@ func (d *Decoder) merge(spoken uint64) *Dialect {
 	}
 	m := &Dialect{}
 	for i := range d.rows {
-		if spoken&(1<<(i%64)) == 0 {
+		if spoken&(1<<i) == 0 {
 			continue
 		}
 		r := d.rows[i].Dialect
@@ -348,103 +290,19 @@ func (d *Decoder) merge(spoken uint64) *Dialect {
 			m.Name += "+"
 		}
 		m.Name += r.Name
+		m.Carrier = m.Carrier || r.Carrier
 		m.HiddenNames = append(m.HiddenNames, r.HiddenNames...)
-		m.ResultKeys = append(m.ResultKeys, r.ResultKeys...)
-		m.FailureKeys = append(m.FailureKeys, r.FailureKeys...)
 		m.ArgumentsKeys = append(m.ArgumentsKeys, r.ArgumentsKeys...)
+		m.ResultKeys = append(m.ResultKeys, r.ResultKeys...)
+		m.BesideKeys = append(m.BesideKeys, r.BesideKeys...)
+		m.FailureKeys = append(m.FailureKeys, r.FailureKeys...)
+		m.Placeholders = append(m.Placeholders, r.Placeholders...)
 		m.EmptyObject = m.EmptyObject || r.EmptyObject
-		if r.ContentSwitch != "" {
-			m.ContentSwitch = r.ContentSwitch // the most special one's
+		// The user's own dialect knows best, then the most special one.
+		if r.ContentSwitch != "" && (m.ContentSwitch == "" || i >= d.custom && spoken&(1<<d.custom-1) == 0) {
+			m.ContentSwitch = r.ContentSwitch
 		}
 	}
 	d.merged[spoken] = m
 	return m
-}
-
-// call adds what one dialect says of a tool call and no earlier one said.
-func (d *Decoder) call(s *Span, r *row, dialect *Dialect, span ptrace.Span) {
-	c := &s.Call
-	if c.Tool == "" {
-		if name := d.first(r.toolName); !contains(dialect.HiddenNames, name) {
-			c.Tool = name
-		}
-	}
-	if c.ID == "" {
-		for _, a := range r.callID {
-			if c.ID = UsableID(d.text(a)); c.ID != "" {
-				break
-			}
-		}
-	}
-	if !c.Arguments.Captured() {
-		c.Arguments = d.content(r.arguments, r.EventArguments, dialect, span)
-	}
-	if !c.Result.Captured() {
-		c.Result = d.content(r.result, r.EventResult, dialect, span)
-	}
-}
-
-// content reads the first captured value among attributes, then among events.
-func (d *Decoder) content(attrs []attr, events []EventAttribute, dialect *Dialect, span ptrace.Span) Content {
-	for _, a := range attrs {
-		if d.have[a] {
-			if c := contentOf(d.value[a], dialect); c.Captured() {
-				return c
-			}
-		}
-	}
-	for _, e := range events {
-		for i := 0; i < span.Events().Len(); i++ {
-			event := span.Events().At(i)
-			if event.Name() != e.Event {
-				continue
-			}
-			if v, ok := event.Attributes().Get(e.Key); ok {
-				if c := contentOf(v, dialect); c.Captured() {
-					return c
-				}
-			}
-		}
-	}
-	return Content{}
-}
-
-func (d *Decoder) toolFromSpanName(s *Span, dialect *Dialect) string {
-	for i := range d.rows {
-		r := &d.rows[i]
-		if !d.marked(r.tool, s) {
-			continue
-		}
-		for _, pattern := range r.SpanName {
-			if name, ok := fits(pattern, s.Name); ok && name != "" && !contains(dialect.HiddenNames, name) {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
-// Traces decodes every span of td in order. The second result holds the spans
-// that the facts were read from, in the same order.
-func (d *Decoder) Traces(td ptrace.Traces) ([]Span, []ptrace.Span) {
-	n := td.SpanCount()
-	facts, sources := make([]Span, n), make([]ptrace.Span, 0, n)
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, span := range ss.Spans().All() {
-				d.Decode(&facts[len(sources)], rs.Resource(), ss.Scope(), span)
-				sources = append(sources, span)
-			}
-		}
-	}
-	return facts, sources
 }

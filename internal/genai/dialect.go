@@ -16,6 +16,11 @@ type Dialect struct {
 	// enough. NoCall excludes spans that look like tool spans and are none.
 	Tool, Model, Agent, NoCall []Mark
 
+	// Carrier is set if the dialect's tool spans are those of a transport: they
+	// may stand inside another tool span that has a longer name for the same
+	// tool (crm_search around search).
+	Carrier bool
+
 	// ToolName holds the tool's name. SpanName are patterns with one "*" at
 	// which the span's name holds it, tried if no attribute does. HiddenNames
 	// are placeholders that some instrumentations put in place of the name.
@@ -27,14 +32,20 @@ type Dialect struct {
 	// EventArguments and EventResult stand on span events instead.
 	EventArguments, EventResult []EventAttribute
 
-	// ResultKeys are single-key wrappers around a result ({"output": …}),
-	// ArgumentsKeys around arguments.
-	ResultKeys, ArgumentsKeys []string
+	// ArgumentsKeys are wrappers around arguments ({"args": [], "kwargs": {…}}):
+	// the first that holds anything is taken off.
+	ArgumentsKeys []string
+	// ResultKeys are wrappers around a result ({"output": …}). They stand alone,
+	// or beside one of BesideKeys.
+	ResultKeys, BesideKeys []string
 	// FailureKeys are single-key wrappers around what a failed call says
 	// ({"error": …}).
 	FailureKeys []string
 	// EmptyObject is set if {} stands for content that was not recorded.
 	EmptyObject bool
+	// Placeholders are patterns of texts that stand for content in a message
+	// ("[tool-result: search]").
+	Placeholders []string
 
 	// FailureType are attributes that name a failure, FailureMark any further
 	// evidence of one.
@@ -42,13 +53,20 @@ type Dialect struct {
 	FailureMark []Mark
 
 	AgentName []string
+	// Conversation are attributes that name the conversation, tried before those
+	// that all dialects share.
+	Conversation []string
 
-	// Input and Output are attributes with message lists; InputPrefix and
-	// OutputPrefix the same, flattened into one attribute per field
-	// (prefix.N.field); InputEvents and OutputEvents span events.
-	Input, Output             []string
+	// InputPrefix and OutputPrefix are message lists that were flattened into one
+	// attribute per field (prefix.N.field); Input and Output are attributes with
+	// a whole list; InputEvents and OutputEvents span events. They are tried in
+	// this order.
 	InputPrefix, OutputPrefix []string
+	Input, Output             []string
 	InputEvents, OutputEvents []EventAttribute
+	// Exchange are attributes with one list for both: the answer is what it
+	// calls a choice.
+	Exchange []string
 	// OutputText and OutputCalls are attributes that hold an answer's text and
 	// the calls it asks for apart from each other.
 	OutputText, OutputCalls []string

@@ -10,19 +10,25 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
+// toolError is the error.type of a tool that answered, and answered that it
+// failed.
+const toolError = "tool_error"
+
 // failure gathers the evidence of a failure from the span's status, its events
 // and the attributes of its dialects.
 func (d *Decoder) failure(s *Span, span ptrace.Span) Failure {
 	var f Failure
-	exceptionType := ""
-	for i := 0; i < span.Events().Len(); i++ {
-		event := span.Events().At(i)
+	var thrown []string // what the exceptions are called
+	for _, event := range span.Events().All() {
 		if event.Name() != "exception" {
 			continue
 		}
 		f.Exception = true
-		if v, ok := event.Attributes().Get("exception.type"); ok && v.Type() == pcommon.ValueTypeStr {
-			exceptionType = v.Str()
+		for _, key := range [...]string{"exception.type", "exception.message"} {
+			if v, ok := event.Attributes().Get(key); ok && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
+				thrown = append(thrown, v.Str())
+				break // a message tells the class only where nothing else does
+			}
 		}
 	}
 	marked := false
@@ -40,12 +46,16 @@ func (d *Decoder) failure(s *Span, span ptrace.Span) Failure {
 		return f
 	}
 
+	names := append(thrown, f.Type)
+	if len(thrown) == 0 && f.Type == "" {
+		names = append(names, f.Status)
+	}
 	switch {
-	case interrupt(exceptionType) || interrupt(f.Type):
+	case some(names, interrupt):
 		f.Kind = Interrupted
-	case cancelled(f.Type) || f.Type == "" && cancelled(exceptionType):
+	case cancelled(f.Type), f.Type == "" && some(names, cancelled):
 		f.Kind = Cancelled
-	case f.Type == "tool_error":
+	case f.Type == toolError:
 		f.Kind = ToolError
 	default:
 		f.Kind = Failed
@@ -53,9 +63,28 @@ func (d *Decoder) failure(s *Span, span ptrace.Span) Failure {
 	return f
 }
 
-// className cuts a qualified name (langgraph.errors.GraphInterrupt,
-// System.Threading.TaskCanceledException) to its last part.
+func some(names []string, is func(string) bool) bool {
+	for _, n := range names {
+		if is(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// className cuts the name of an exception (langgraph.errors.GraphInterrupt,
+// System.Threading.TaskCanceledException), or what begins with one
+// (GraphInterrupt: …, GraphInterrupt([…])), to the class.
 func className(s string) string {
+	end := 0
+	for end < len(s) && (s[end] == '_' || s[end] == '.' || s[end] == '/' || s[end]|0x20 >= 'a' && s[end]|0x20 <= 'z' || s[end]-'0' <= 9 ||
+		s[end] == ':' && end+1 < len(s) && s[end+1] == ':' || s[end] == ':' && end > 0 && s[end-1] == ':') {
+		end++
+	}
+	if end < len(s) && s[end] == ' ' {
+		return "" // prose
+	}
+	s = s[:end]
 	if i := strings.LastIndexAny(s, ".:/"); i >= 0 {
 		s = s[i+1:]
 	}
@@ -76,8 +105,8 @@ func cancelled(name string) bool {
 // person or defers it.
 func interrupt(name string) bool {
 	switch className(name) {
-	case "graphinterrupt", "nodeinterrupt", "interrupt", "approvalrequired", "calldeferred",
-		"humaninputrequired", "toolapprovalrequired":
+	case "graphinterrupt", "nodeinterrupt", "interrupt", "interruptexception", "approvalrequired", "approvalrequirederror", "calldeferred",
+		"humaninputrequired", "humaninterrupt", "toolapprovalrequired", "deferredtoolcall", "userinputrequired":
 		return true
 	}
 	return false

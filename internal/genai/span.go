@@ -76,6 +76,8 @@ type ToolCall struct {
 	Result    Content
 	// HTTPStatus is the span's own http.response.status_code, 0 if it has none.
 	HTTPStatus int64
+	// Carrier is set for the span of a transport, see [Dialect].
+	Carrier bool
 }
 
 // Failure is what a span records about having failed.

@@ -1,0 +1,80 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+)
+
+// eventContent is the attribute under which some instrumentations put an event's
+// whole body, as JSON.
+const eventContent = "gen_ai.event.content"
+
+// eventMessages reads messages from span events: a list in an attribute of one
+// event, or one event for each message.
+func eventMessages(events []EventAttribute, role Role, dialect *Dialect, span ptrace.Span) Messages {
+	if len(events) == 0 || span.Events().Len() == 0 {
+		return Messages{}
+	}
+	for _, e := range events {
+		if e.Key == "" {
+			continue
+		}
+		var all Messages // one event for each part of the list, or one for the list
+		for _, event := range span.Events().All() {
+			if event.Name() != e.Event {
+				continue
+			}
+			if v, ok := event.Attributes().Get(e.Key); ok {
+				m := readMessages(v, role, dialect)
+				all.Recorded = all.Recorded || m.Recorded
+				all.Broken = all.Broken || m.Broken
+				all.List = append(all.List, m.List...)
+			}
+		}
+		if all.Recorded {
+			return all
+		}
+	}
+	var list Messages
+	for _, event := range span.Events().All() {
+		for _, e := range events {
+			if e.Key != "" || event.Name() != e.Event {
+				continue
+			}
+			list.Recorded = true
+			if m, ok := messageOf(eventBody(event), e.Role, dialect); ok {
+				list.List = append(list.List, m)
+			} else {
+				list.List = append(list.List, Message{Role: e.Role, Uncaptured: true})
+			}
+			break
+		}
+	}
+	return list
+}
+
+// eventBody returns an event's attributes as an object. What is JSON there in
+// one attribute stands beside the others.
+func eventBody(event ptrace.SpanEvent) engine.Value {
+	v, ok := event.Attributes().Get(eventContent)
+	if !ok {
+		return MapValue(event.Attributes())
+	}
+	body := ValueOf(v)
+	if v.Type() == pcommon.ValueTypeStr {
+		parsed, err := engine.ParseJSON(v.Str())
+		if err != nil {
+			return engine.Object(engine.Member{Key: "content", Value: body})
+		}
+		body = parsed
+	}
+	if body.Kind() != engine.ObjectKind {
+		return engine.Object(engine.Member{Key: "content", Value: body})
+	}
+	return body
+}

@@ -1,0 +1,248 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+)
+
+// The names of a message's fields.
+var (
+	roleKeys  = []string{"role", "type", "author"}
+	partsKeys = []string{"parts", "content", "contents"}
+	callsKeys = []string{"tool_calls", "toolCalls"}
+)
+
+// messageOf reads one message. It answers false for what is no message.
+func messageOf(v engine.Value, fallback Role, d *Dialect) (Message, bool) {
+	if v.Kind() != engine.ObjectKind {
+		return Message{}, false
+	}
+	m := Message{}
+	if class, kwargs, ok := langchain(v); ok {
+		m.Role = roleOf(class)
+		v = kwargs
+	} else if data, ok := v.Get("data"); ok && data.Kind() == engine.ObjectKind && roleOf(text(v, "type")) != UnknownRole {
+		m.Role = roleOf(text(v, "type")) // LangChain's {"type": "human", "data": {…}}
+		v = data
+	}
+	if m.Role == UnknownRole {
+		for _, k := range roleKeys {
+			if m.Role = roleOf(text(v, k)); m.Role != UnknownRole {
+				break
+			}
+		}
+	}
+	if inner, ok := v.Get("message"); ok {
+		return choiceOf(v, inner, m.Role, fallback, d)
+	}
+	if inner, ok := v.Get("content"); ok && inner.Kind() == engine.ObjectKind && m.Role == UnknownRole {
+		if _, ok := inner.Get("parts"); ok { // a Gemini response around its content
+			return messageOf(inner, fallback, d)
+		}
+	}
+	if m.Role == UnknownRole {
+		if m.Role = fallback; !messageShaped(v) {
+			return Message{}, false
+		}
+	}
+	m.read(v, d)
+	return m, true
+}
+
+// choiceOf reads a message that stands inside a choice, or in a flattened list's
+// extra level. Calls may stand beside it.
+func choiceOf(v, inner engine.Value, role, fallback Role, d *Dialect) (Message, bool) {
+	if role == UnknownRole {
+		role = fallback
+	}
+	if inner.Kind() == engine.StringKind {
+		inner = blocks(inner)
+	}
+	m := Message{Role: role}
+	if inner.Kind() == engine.ObjectKind {
+		var ok bool
+		if m, ok = messageOf(inner, role, d); !ok {
+			m = Message{Role: role, Uncaptured: true}
+		}
+	} else {
+		m.Parts, m.Uncaptured = partsOf(inner, d)
+	}
+	m.addCalls(v, d)
+	return m, true
+}
+
+// read fills a message with what an object says.
+func (m *Message) read(v engine.Value, d *Dialect) {
+	m.Uncaptured = true
+	for _, k := range partsKeys {
+		content, ok := v.Get(k)
+		if !ok {
+			continue
+		}
+		if m.Role == ToolRole && k != "parts" && !holdsReplies(content, d) {
+			// An answer whose message is the envelope: OpenAI, LangChain.
+			m.Parts = []Part{{
+				Kind: ResponsePart, CallID: callID(v), Tool: name(v),
+				Content: contentOfValue(content, d), Failed: text(v, "status") == "error",
+			}}
+			m.Uncaptured = false
+			return
+		}
+		if content.Kind() == engine.StringKind {
+			content = blocks(content)
+		}
+		m.Parts, m.Uncaptured = partsOf(content, d)
+		break
+	}
+	if m.Role == ToolRole && len(m.Parts) == 0 {
+		m.Parts = []Part{{Kind: ResponsePart, CallID: callID(v), Tool: name(v)}}
+		m.Uncaptured = false
+		return
+	}
+	if len(m.Parts) == 0 {
+		// Only a text, or a refusal in its place.
+		for _, k := range [...]string{"text", "refusal"} {
+			if t, ok := v.Get(k); ok && t.Kind() == engine.StringKind && !placeholder(t.Text(), d) {
+				m.Parts, m.Uncaptured = append(m.Parts, Part{Kind: TextPart, Text: t.Text()}), false
+				break
+			}
+		}
+	}
+	m.addCalls(v, d)
+}
+
+// addCalls adds the calls that stand beside a message's content.
+func (m *Message) addCalls(v engine.Value, d *Dialect) {
+	for _, k := range callsKeys {
+		calls, ok := v.Get(k)
+		if !ok {
+			continue
+		}
+		if calls.Kind() == engine.StringKind {
+			if parsed, err := engine.ParseJSON(calls.Text()); err == nil {
+				calls = parsed
+			}
+		}
+		known := len(m.Parts)
+		for i := 0; i < calls.Len(); i++ {
+			if p, ok := callOf(calls.Index(i), d); ok && !m.asks(p.CallID, known) {
+				m.Parts = append(m.Parts, p)
+				m.Uncaptured = false
+			}
+		}
+		if len(m.Parts) > known {
+			m.dropNull()
+			return
+		}
+	}
+}
+
+// asks reports whether one of the first parts asks for the same call: some
+// serialised messages list their calls twice.
+func (m *Message) asks(id string, first int) bool {
+	for i := range m.Parts[:first] {
+		if p := &m.Parts[i]; p.Kind == CallPart && id != "" && p.CallID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// dropNull removes the text "null" beside calls: it was no text.
+func (m *Message) dropNull() {
+	if len(m.Parts) > 1 && m.Parts[0].Kind == TextPart && m.Parts[0].Text == "null" {
+		m.Parts = m.Parts[1:]
+	}
+}
+
+// messageShaped reports whether an object without a role can be a message.
+func messageShaped(v engine.Value) bool {
+	for _, keys := range [][]string{partsKeys, callsKeys} {
+		for _, k := range keys {
+			if content, ok := v.Get(k); ok && (k != "content" || content.Kind() != engine.ObjectKind) {
+				return text(v, "type") == "" || k != "content"
+			}
+		}
+	}
+	return false
+}
+
+// blocks parses a text that holds a JSON list of content blocks, which is how
+// some instrumentations put them into one attribute. Any other text is itself.
+func blocks(v engine.Value) engine.Value {
+	t := strings.TrimLeft(v.Text(), " \t\r\n")
+	if !strings.HasPrefix(t, "[{") && !strings.HasPrefix(t, `{"`) {
+		return v
+	}
+	list, err := engine.ParseJSON(v.Text())
+	if err != nil {
+		return v
+	}
+	if list.Kind() == engine.ObjectKind {
+		if _, ok := list.Get("role"); ok {
+			return list
+		}
+		return v
+	}
+	for i := 0; i < list.Len(); i++ {
+		e := list.Index(i)
+		p, ok := partOf(e, nil)
+		if !ok || p.Kind == OtherPart || p.Kind == TextPart && text(e, "type") == "" && e.Len() != 1 {
+			return v
+		}
+	}
+	return list
+}
+
+// holdsReplies reports whether a tool message's content is a list of replies
+// that name their calls themselves.
+func holdsReplies(v engine.Value, d *Dialect) bool {
+	if v.Kind() == engine.StringKind {
+		v = blocks(v)
+	}
+	if v.Kind() != engine.ArrayKind || v.Len() == 0 {
+		return false
+	}
+	for i := 0; i < v.Len(); i++ {
+		if p, ok := partOf(v.Index(i), d); !ok || p.Kind != ResponsePart {
+			return false
+		}
+	}
+	return true
+}
+
+// langchain opens LangChain's serialised form of a message.
+func langchain(v engine.Value) (class string, kwargs engine.Value, ok bool) {
+	id, found := v.Get("id")
+	kwargs, _ = v.Get("kwargs")
+	if !found || text(v, "type") != "constructor" {
+		// JSON.stringify of a message that does not say how it is serialised.
+		id, _ = v.Get("lc_namespace")
+		if kwargs, found = v.Get("lc_kwargs"); !found {
+			return "", engine.Value{}, false
+		}
+		return text(v, "type"), kwargs, kwargs.Kind() == engine.ObjectKind && id.Kind() == engine.ArrayKind
+	}
+	if id.Kind() != engine.ArrayKind || id.Len() == 0 || kwargs.Kind() != engine.ObjectKind {
+		return "", engine.Value{}, false
+	}
+	return id.Index(id.Len() - 1).Text(), kwargs, true
+}
+
+func roleOf(s string) Role {
+	switch strings.ToLower(s) {
+	case "system", "developer", "systemmessage":
+		return System
+	case "user", "human", "humanmessage", "humanmessagechunk":
+		return User
+	case "assistant", "ai", "model", "agent", "aimessage", "aimessagechunk":
+		return Assistant
+	case "tool", "function", "toolmessage", "toolmessagechunk", "functionmessage":
+		return ToolRole
+	}
+	return UnknownRole
+}

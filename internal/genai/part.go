@@ -1,0 +1,330 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+)
+
+// The names of a part's fields.
+var (
+	callIDKeys    = []string{"call_id", "tool_call_id", "toolCallId", "callId", "toolUseId", "tool_use_id", "id", "ref"}
+	toolNameKeys  = []string{"name", "toolName", "tool_name"}
+	argumentKeys  = []string{"arguments", "args", "input", "parameters"}
+	responseKeys  = []string{"response", "result", "content", "output"}
+	textKeys      = []string{"content", "text"}
+	callWrappers  = []string{"functionCall", "function_call", "toolUse", "tool_use", "server_tool_call", "tool_call", "function"}
+	replyWrappers = []string{"functionResponse", "function_response", "toolResult", "tool_result", "server_tool_call_response", "tool_call_response"}
+)
+
+// partsOf reads a message's content. It answers true if nothing was recorded.
+func partsOf(v engine.Value, d *Dialect) (parts []Part, uncaptured bool) {
+	switch v.Kind() {
+	case engine.StringKind:
+		if placeholder(v.Text(), d) {
+			return nil, true
+		}
+		if d.placeholder(v.Text()) {
+			return []Part{{Kind: OtherPart}}, false
+		}
+		return []Part{{Kind: TextPart, Text: v.Text()}}, false
+	case engine.ObjectKind:
+		if p, ok := partsAt(v, d); ok {
+			return p, false
+		}
+		return nil, true
+	case engine.ArrayKind:
+		uncaptured = true
+		for i := 0; i < v.Len(); i++ {
+			if p, ok := partsAt(v.Index(i), d); ok {
+				parts = append(parts, p...)
+				uncaptured = false
+			}
+		}
+		return parts, uncaptured
+	default:
+		return nil, true
+	}
+}
+
+// partsAt reads an element of a message's content: a part, or a call that the
+// provider ran, with its result in the same element.
+func partsAt(v engine.Value, d *Dialect) ([]Part, bool) {
+	if call, reply, ok := ranByProvider(v, d); ok {
+		if reply.Content.Captured() || reply.Failed {
+			return []Part{call, reply}, true
+		}
+		return []Part{call}, true
+	}
+	p, ok := partOf(v, d)
+	if !ok {
+		return nil, false
+	}
+	return []Part{p}, true
+}
+
+// providerResults are where the items of OpenAI's Responses API keep what the
+// provider's own tools returned.
+var providerResults = map[string]string{
+	"web_search_call":       "results",
+	"file_search_call":      "results",
+	"code_interpreter_call": "outputs",
+	"image_generation_call": "result",
+	"computer_call":         "output",
+	"mcp_call":              "output",
+}
+
+// ranByProvider reads an item that is a call and its result at once.
+func ranByProvider(v engine.Value, d *Dialect) (call, reply Part, ok bool) {
+	if v.Kind() != engine.ObjectKind {
+		return Part{}, Part{}, false
+	}
+	kind := text(v, "type")
+	key, ok := providerResults[kind]
+	if !ok {
+		return Part{}, Part{}, false
+	}
+	call = Part{Kind: CallPart, CallID: callID(v), Tool: name(v), ServerSide: true}
+	if call.Tool == "" {
+		call.Tool = strings.TrimSuffix(kind, "_call")
+	}
+	for _, k := range [...]string{"arguments", "action", "queries", "code"} {
+		if a, ok := v.Get(k); ok && !a.IsNull() {
+			call.Content = contentOfValue(a, d)
+			break
+		}
+	}
+	reply = Part{Kind: ResponsePart, CallID: call.CallID, Tool: call.Tool, ServerSide: true}
+	if r, ok := v.Get(key); ok && !r.IsNull() {
+		reply.Content = contentOfValue(r, d)
+	}
+	if e, ok := v.Get("error"); ok && !e.IsNull() {
+		reply.Failed = true
+		if !reply.Content.Captured() {
+			reply.Content = contentOfValue(e, d)
+		}
+	}
+	reply.Failed = reply.Failed || text(v, "status") == "failed"
+	return call, reply, true
+}
+
+// partOf reads one part. It answers false if the part's content was not
+// recorded or is in no form that is known.
+func partOf(v engine.Value, d *Dialect) (Part, bool) {
+	if v.Kind() == engine.StringKind {
+		return Part{Kind: TextPart, Text: v.Text()}, !placeholder(v.Text(), d)
+	}
+	if v.Kind() != engine.ObjectKind {
+		return Part{}, false
+	}
+	if inner, ok := v.Get("message_content"); ok { // OpenInference's flattened blocks
+		return partOf(inner, d)
+	}
+	switch kind := text(v, "type"); kind {
+	case "", "text", "input_text", "output_text":
+		return textOrWrapped(v, kind, d)
+	case "refusal":
+		if t := text(v, "refusal"); t != "" {
+			return Part{Kind: TextPart, Text: t}, true
+		}
+		return Part{Kind: OtherPart}, true
+	case "tool_call", "tool-call", "tool_use", "toolUse", "function_call", "functionCall", "server_tool_call", "server_tool_use", "mcp_tool_use":
+		p, ok := callOf(v, d)
+		p.ServerSide = p.ServerSide || providersOwn(v, kind)
+		return p, ok
+	case "tool_call_response", "tool-result", "tool-error", "tool_result", "toolResult", "function_call_output", "functionResponse",
+		"server_tool_call_response", "server_tool_result":
+		p := responseOf(v, d)
+		p.ServerSide = p.ServerSide || providersOwn(v, kind)
+		p.Failed = p.Failed || kind == "tool-error"
+		return p, true
+	default:
+		if strings.HasSuffix(kind, "_tool_result") { // Anthropic's, one for each of its own tools
+			p := responseOf(v, d)
+			p.ServerSide = true
+			return p, true
+		}
+		return Part{Kind: OtherPart}, true
+	}
+}
+
+// providersOwn reports whether a call was run by the model's provider.
+func providersOwn(v engine.Value, kind string) bool {
+	if strings.HasPrefix(kind, "server_") || strings.HasPrefix(kind, "mcp_") {
+		return true
+	}
+	for _, key := range [...]string{"providerExecuted", "provider_executed", "builtin"} {
+		if flag, ok := v.Get(key); ok && flag.Bool() {
+			return true
+		}
+	}
+	return false
+}
+
+// textOrWrapped reads a part that is text, or an object around a call or a
+// reply.
+func textOrWrapped(v engine.Value, kind string, d *Dialect) (Part, bool) {
+	if kind == "" {
+		for _, k := range callWrappers {
+			if inner, ok := v.Get(k); ok && inner.Kind() == engine.ObjectKind {
+				return callOf(v, d)
+			}
+		}
+		for _, k := range replyWrappers {
+			if inner, ok := v.Get(k); ok && inner.Kind() == engine.ObjectKind {
+				return responseOf(v, d), true
+			}
+		}
+		for _, k := range [...]string{"executableCode", "codeExecutionResult", "inlineData", "fileData", "reasoningContent", "thought_signature", "image", "document"} {
+			if _, ok := v.Get(k); ok {
+				return Part{Kind: OtherPart}, true
+			}
+		}
+	}
+	for _, k := range textKeys {
+		if t, ok := v.Get(k); ok && t.Kind() == engine.StringKind {
+			if thought, _ := v.Get("thought"); thought.Bool() || d.placeholder(t.Text()) {
+				return Part{Kind: OtherPart}, true
+			}
+			return Part{Kind: TextPart, Text: t.Text()}, !placeholder(t.Text(), d)
+		}
+	}
+	return Part{}, false
+}
+
+// callOf reads a request for a tool call, whatever encloses it: the first id,
+// name and arguments from the outside count.
+func callOf(v engine.Value, d *Dialect) (Part, bool) {
+	if v.Kind() != engine.ObjectKind {
+		return Part{}, false
+	}
+	p := Part{Kind: CallPart, ServerSide: providersOwn(v, "")}
+	for depth := 0; ; depth++ {
+		if p.CallID == "" {
+			p.CallID = callID(v)
+		}
+		if p.Tool == "" {
+			p.Tool = name(v)
+		}
+		for _, k := range argumentKeys {
+			if a, ok := v.Get(k); ok && !a.IsNull() && !p.Content.Captured() {
+				p.Content = contentOfValue(a, d)
+				break
+			}
+		}
+		inner, key := wrapped(v, callWrappers)
+		if key == "" || depth == 3 {
+			break
+		}
+		p.ServerSide = p.ServerSide || key == "server_tool_call"
+		v = inner
+	}
+	if p.ServerSide && !p.Content.Captured() && p.Tool != "" {
+		p.Content = contentOfValue(without(v, "type"), d)
+	}
+	return p, p.Tool != "" || p.CallID != ""
+}
+
+// wrapped returns the object under one of the keys, and the key.
+func wrapped(v engine.Value, keys []string) (engine.Value, string) {
+	for _, k := range keys {
+		if inner, ok := v.Get(k); ok && inner.Kind() == engine.ObjectKind {
+			return inner, k
+		}
+	}
+	return engine.Value{}, ""
+}
+
+// without returns an object's members but one.
+func without(v engine.Value, key string) engine.Value {
+	members := make([]engine.Member, 0, v.Len())
+	for i := 0; i < v.Len(); i++ {
+		if k, inner := v.Member(i); k != key {
+			members = append(members, engine.Member{Key: k, Value: inner})
+		}
+	}
+	return engine.Object(members...)
+}
+
+// responseOf reads the answer to a tool call.
+func responseOf(v engine.Value, d *Dialect) Part {
+	p := Part{Kind: ResponsePart, CallID: callID(v), Tool: name(v)}
+	own := false
+	inner, key := wrapped(v, replyWrappers)
+	switch {
+	case key == "":
+		for _, k := range replyWrappers { // a text, or a list, in place of the object
+			if r, ok := v.Get(k); ok && !r.IsNull() {
+				p.Content, own = contentOfValue(r, d), true
+				break
+			}
+		}
+	case key == "server_tool_call_response":
+		p.ServerSide = true
+		fallthrough
+	default:
+		p.Failed = failedReply(v)
+		v = inner
+		if p.CallID == "" {
+			p.CallID = callID(v)
+		}
+		if p.Tool == "" {
+			p.Tool = name(v)
+		}
+	}
+	if !own {
+		for _, k := range responseKeys {
+			if r, ok := v.Get(k); ok {
+				p.Content, own = contentOfValue(r, d), true
+				break
+			}
+		}
+	}
+	if !own && key == "server_tool_call_response" {
+		p.Content, own = contentOfValue(without(v, "type"), d), true
+	}
+	if e, ok := v.Get("error"); ok && !own && !e.IsNull() {
+		p.Content = contentOfValue(e, d)
+	}
+	p.Failed = p.Failed || failedReply(v)
+	return p
+}
+
+// failedReply reports whether a reply is marked as a failure.
+func failedReply(v engine.Value) bool {
+	for _, key := range [...]string{"is_error", "isError"} {
+		if flag, ok := v.Get(key); ok && flag.Bool() {
+			return true
+		}
+	}
+	return text(v, "status") == "error"
+}
+
+func callID(v engine.Value) string {
+	for _, k := range callIDKeys {
+		if id := UsableID(text(v, k)); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+func name(v engine.Value) string {
+	for _, k := range toolNameKeys {
+		if n := text(v, k); n != "" {
+			return n
+		}
+	}
+	return ""
+}
+
+func text(v engine.Value, key string) string {
+	t, ok := v.Get(key)
+	if !ok {
+		return ""
+	}
+	return t.Text()
+}

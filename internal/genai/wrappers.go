@@ -1,0 +1,189 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+)
+
+// openObject takes off a wrapper that is an object.
+func (o *opener) openObject(v engine.Value) (engine.Value, bool) {
+	if inner, ok := o.toolMessage(v); ok {
+		o.fresh = true
+		return inner, true
+	}
+	if inner, ok := o.mcp(v); ok {
+		return inner, true
+	}
+	if inner, ok := o.typed(v); ok {
+		o.fresh = false
+		return inner, true
+	}
+	if inner, ok := o.keyed(v); ok {
+		o.fresh = false
+		return inner, true
+	}
+	return v, false
+}
+
+// toolMessage opens LangChain's message object, serialised or as a plain
+// dictionary.
+func (o *opener) toolMessage(v engine.Value) (engine.Value, bool) {
+	if _, kwargs, ok := langchain(v); ok {
+		v = kwargs
+	} else if _, named := v.Get("tool_call_id"); !named || text(v, "type") != "tool" {
+		return v, false
+	}
+	content, ok := v.Get("content")
+	if !ok {
+		return v, false
+	}
+	if o.result.CallID == "" {
+		o.result.CallID = UsableID(text(v, "tool_call_id"))
+	}
+	if o.result.Tool == "" {
+		o.result.Tool = text(v, "name")
+	}
+	if text(v, "status") == "error" {
+		o.result.Failed = true
+	}
+	return content, true
+}
+
+// mcpKeys are those that an MCP tool result may have, as the protocol and as the
+// Python libraries spell them; mcpBeside those that only count beside one which
+// nothing else has.
+var (
+	mcpKeys   = []string{"content", "structuredContent", "isError", "_meta", "structured_content", "is_error"}
+	mcpBeside = []string{"meta", "data", "toolResult", "resultType"}
+)
+
+// mcp opens a CallToolResult: structuredContent if it has one, else its text.
+func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
+	content, hasContent := v.Get("content")
+	structured, hasStructured := either(v, "structuredContent", "structured_content")
+	isError, hasError := either(v, "isError", "is_error")
+	blocks := hasContent && content.Kind() == engine.ArrayKind
+	hasError = hasError && isError.Kind() == engine.BoolKind
+	if !blocks && !hasStructured || hasContent && !blocks && !content.IsNull() {
+		return v, false
+	}
+	for i := 0; i < v.Len(); i++ {
+		key, _ := v.Member(i)
+		if !slices.Contains(mcpKeys, key) && !(slices.Contains(mcpBeside, key) && (hasStructured || hasError)) {
+			return v, false
+		}
+	}
+	if !hasStructured && !hasError && !allTyped(content) {
+		return v, false // a list under a key that only looks like it
+	}
+	o.result.Failed = o.result.Failed || hasError && isError.Bool()
+	if !structured.IsNull() {
+		return structured, true
+	}
+	o.fresh = true
+	if content.Len() == 0 {
+		return engine.String(""), true
+	}
+	if joined, ok := joinBlocks(content); ok {
+		return joined, true
+	}
+	return content, false // images and resources are part of the answer
+}
+
+// allTyped reports whether every element is a block that says its type.
+func allTyped(list engine.Value) bool {
+	for i := 0; i < list.Len(); i++ {
+		if text(list.Index(i), "type") == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func either(v engine.Value, keys ...string) (engine.Value, bool) {
+	for _, key := range keys {
+		if inner, ok := v.Get(key); ok {
+			return inner, true
+		}
+	}
+	return engine.Null(), false
+}
+
+// typed opens the AI SDK's {"type": "json", "value": …}.
+func (o *opener) typed(v engine.Value) (engine.Value, bool) {
+	inner, ok := v.Get("value")
+	if !ok || v.Len() > 3 {
+		return v, false
+	}
+	switch text(v, "type") {
+	case "json", "text", "content":
+		return inner, true
+	case "error-text", "error-json", "execution-denied":
+		o.result.Failed = true
+		return inner, true
+	}
+	return v, false
+}
+
+// keyed opens a wrapper of a single key that the dialect's row names.
+func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
+	if o.dialect == nil || v.Len() == 0 {
+		return v, false
+	}
+	found := false
+	var value engine.Value
+	failed := false
+	for i := 0; i < v.Len(); i++ {
+		key, inner := v.Member(i)
+		switch {
+		case !found && slices.Contains(o.dialect.ResultKeys, key):
+			found, value = true, inner
+		case !found && v.Len() == 1 && slices.Contains(o.dialect.FailureKeys, key):
+			found, value, failed = true, inner, true
+		case slices.Contains(o.dialect.BesideKeys, key):
+			failed = failed || (key == "is_error" || key == "isError") && inner.Bool()
+		default:
+			return v, false
+		}
+	}
+	if !found {
+		return v, false
+	}
+	o.result.Failed = o.result.Failed || failed
+	return value, true
+}
+
+// joinBlocks opens a list of content blocks: one json block is its value, text
+// blocks are one text, a line each.
+func joinBlocks(list engine.Value) (engine.Value, bool) {
+	if list.Kind() != engine.ArrayKind || list.Len() == 0 {
+		return list, false
+	}
+	var texts []string
+	for i := 0; i < list.Len(); i++ {
+		block := list.Index(i)
+		if block.Kind() != engine.ObjectKind {
+			return list, false
+		}
+		if inner, ok := block.Get("json"); ok && block.Len() == 1 {
+			if list.Len() > 1 {
+				return list, false
+			}
+			return inner, true
+		}
+		t, ok := block.Get("text")
+		if !ok || t.Kind() != engine.StringKind {
+			return list, false
+		}
+		if kind := text(block, "type"); kind != "text" && kind != "output_text" && (kind != "" || block.Len() != 1) {
+			return list, false
+		}
+		texts = append(texts, t.Text())
+	}
+	return engine.String(strings.Join(texts, "\n")), true
+}
