@@ -6,6 +6,7 @@ package traceread
 import (
 	"bytes"
 	"cmp"
+	"container/list"
 	"math"
 	"slices"
 
@@ -13,44 +14,106 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Collection gathers spans by trace, from however many files.
+// Collection gathers spans by trace, from however many files. The zero
+// Collection holds all there are.
+//
+// With a budget it holds so many bytes and no more: the trace to which nothing
+// was added for the longest time is taken to be whole and released. That is
+// right where the input is grouped by trace, as files written by a collector
+// are, give or take some. What a released trace turns out to lack is scattered.
 type Collection struct {
-	traces map[pcommon.TraceID]ptrace.Traces
-	order  []pcommon.TraceID
-	Spans  int
+	// Budget bounds the bytes of the spans that are held, counted in their
+	// protobuf form; 0 is no bound. One trace may exceed it.
+	Budget int64
+	// Release is given the traces that the budget has no room for.
+	Release func(ptrace.Traces)
+	// Scattered is told of spans of a trace that was released before. They are
+	// dropped.
+	Scattered func(trace pcommon.TraceID, spans int)
+
+	// Spans counts the spans that were added, scattered ones too.
+	Spans int
+
+	held     map[pcommon.TraceID]*list.Element // of a *trace
+	byTouch  list.List                         // the longest untouched first
+	bytes    int64
+	released map[pcommon.TraceID]struct{}
+	sizer    ptrace.ProtoMarshaler
+}
+
+// trace is a trace being gathered.
+type trace struct {
+	id     pcommon.TraceID
+	traces ptrace.Traces
+	bytes  int64
 }
 
 // Add takes the spans of td, which is empty afterwards.
 func (c *Collection) Add(td ptrace.Traces) {
-	if c.traces == nil {
-		c.traces = map[pcommon.TraceID]ptrace.Traces{}
-	}
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			into := map[pcommon.TraceID]ptrace.SpanSlice{}
-			ss.Spans().RemoveIf(func(span ptrace.Span) bool {
-				id := span.TraceID()
-				to, ok := into[id]
-				if !ok {
-					to = c.scope(id, rs, ss)
-					into[id] = to
-				}
-				span.MoveTo(to.AppendEmpty())
-				c.Spans++
-				return true
-			})
+	if one, ok := onlyTrace(td); ok {
+		n := td.SpanCount()
+		c.Spans += n
+		if t := c.trace(one, n); t != nil {
+			c.grow(t, int64(c.sizer.TracesSize(td)))
+			td.ResourceSpans().MoveAndAppendTo(t.traces.ResourceSpans())
+		}
+	} else {
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				c.addScope(rs, ss)
+			}
 		}
 	}
+	c.shrink()
 }
 
-func (c *Collection) scope(id pcommon.TraceID, rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) ptrace.SpanSlice {
-	td, ok := c.traces[id]
-	if !ok {
-		td = ptrace.NewTraces()
-		c.traces[id] = td
-		c.order = append(c.order, id)
+// onlyTrace returns the trace of all spans, if it is one.
+func onlyTrace(td ptrace.Traces) (id pcommon.TraceID, ok bool) {
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				if ok && span.TraceID() != id {
+					return id, false
+				}
+				id, ok = span.TraceID(), true
+			}
+		}
 	}
-	toResource := td.ResourceSpans().AppendEmpty()
+	return id, ok
+}
+
+// addScope takes the spans of a scope, each to its trace.
+func (c *Collection) addScope(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) {
+	type place struct {
+		trace *trace
+		spans ptrace.SpanSlice
+	}
+	into := map[pcommon.TraceID]*place{}
+	ss.Spans().RemoveIf(func(span ptrace.Span) bool {
+		c.Spans++
+		id := span.TraceID()
+		to, ok := into[id]
+		if !ok {
+			to = &place{trace: c.trace(id, 0)}
+			if to.trace != nil {
+				to.spans = scope(to.trace.traces, rs, ss)
+				c.grow(to.trace, c.scopeSize(rs, ss))
+			}
+			into[id] = to
+		}
+		if to.trace == nil {
+			c.Scattered(id, 1)
+			return true
+		}
+		c.grow(to.trace, int64(c.sizer.SpanSize(span)))
+		span.MoveTo(to.spans.AppendEmpty())
+		return true
+	})
+}
+
+// scope adds an empty copy of a scope and its resource to a trace.
+func scope(to ptrace.Traces, rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) ptrace.SpanSlice {
+	toResource := to.ResourceSpans().AppendEmpty()
 	rs.Resource().CopyTo(toResource.Resource())
 	toResource.SetSchemaUrl(rs.SchemaUrl())
 	toScope := toResource.ScopeSpans().AppendEmpty()
@@ -59,19 +122,81 @@ func (c *Collection) scope(id pcommon.TraceID, rs ptrace.ResourceSpans, ss ptrac
 	return toScope.Spans()
 }
 
-// Traces returns the traces, ordered by the start of their first span, then by
-// id.
-func (c *Collection) Traces() []ptrace.Traces {
-	starts := make(map[pcommon.TraceID]pcommon.Timestamp, len(c.order))
-	for id, td := range c.traces {
-		starts[id] = start(td)
+// scopeSize is what the copy counts for, about.
+func (c *Collection) scopeSize(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) int64 {
+	const header = 64
+	n := header
+	for key, v := range rs.Resource().Attributes().All() {
+		n += len(key) + header
+		if v.Type() == pcommon.ValueTypeStr {
+			n += len(v.Str())
+		}
 	}
-	slices.SortFunc(c.order, func(a, b pcommon.TraceID) int {
-		return cmp.Or(cmp.Compare(starts[a], starts[b]), bytes.Compare(a[:], b[:]))
+	return int64(n + len(ss.Scope().Name()))
+}
+
+// trace returns the trace of an id, nil if it was released. spans are told to
+// be scattered then.
+func (c *Collection) trace(id pcommon.TraceID, spans int) *trace {
+	if e, ok := c.held[id]; ok {
+		c.byTouch.MoveToBack(e)
+		return e.Value.(*trace)
+	}
+	if _, ok := c.released[id]; ok {
+		if spans > 0 {
+			c.Scattered(id, spans)
+		}
+		return nil
+	}
+	if c.held == nil {
+		c.held = map[pcommon.TraceID]*list.Element{}
+	}
+	t := &trace{id: id, traces: ptrace.NewTraces()}
+	c.held[id] = c.byTouch.PushBack(t)
+	return t
+}
+
+func (c *Collection) grow(t *trace, bytes int64) {
+	t.bytes += bytes
+	c.bytes += bytes
+}
+
+// shrink releases traces until the rest is within the budget, or is the one
+// that was added to last.
+func (c *Collection) shrink() {
+	for c.Budget > 0 && c.bytes > c.Budget && c.byTouch.Len() > 1 {
+		t := c.byTouch.Remove(c.byTouch.Front()).(*trace)
+		delete(c.held, t.id)
+		if c.released == nil {
+			c.released = map[pcommon.TraceID]struct{}{}
+		}
+		c.released[t.id] = struct{}{}
+		c.bytes -= t.bytes
+		c.Release(t.traces)
+	}
+}
+
+// Released returns how many traces the budget had no room for.
+func (c *Collection) Released() int { return len(c.released) }
+
+// Traces returns the traces that are held, ordered by the start of their first
+// span, then by id.
+func (c *Collection) Traces() []ptrace.Traces {
+	type started struct {
+		*trace
+		start pcommon.Timestamp
+	}
+	all := make([]started, 0, len(c.held))
+	for e := c.byTouch.Front(); e != nil; e = e.Next() {
+		t := e.Value.(*trace)
+		all = append(all, started{t, start(t.traces)})
+	}
+	slices.SortFunc(all, func(a, b started) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), bytes.Compare(a.id[:], b.id[:]))
 	})
-	out := make([]ptrace.Traces, len(c.order))
-	for i, id := range c.order {
-		out[i] = c.traces[id]
+	out := make([]ptrace.Traces, len(all))
+	for i := range all {
+		out[i] = all[i].traces
 	}
 	return out
 }

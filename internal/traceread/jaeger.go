@@ -4,11 +4,9 @@
 package traceread
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -59,18 +57,26 @@ type jaegerTag struct {
 }
 
 // jaeger turns a download into OTLP. What Jaeger made tags of becomes again what
-// it was: status, kind, scope and events.
+// it was: status, kind, scope and events. Spans that cannot be told by their ids
+// are left out and counted in the error.
 func jaeger(text []byte) (ptrace.Traces, error) {
 	var d jaegerDownload
 	if err := json.Unmarshal(text, &d); err != nil {
 		return ptrace.Traces{}, jsonError(err)
 	}
 	td := ptrace.NewTraces()
+	nameless := 0
 	for _, trace := range d.Data {
 		scopes := map[string]ptrace.SpanSlice{}
 		resources := map[string]ptrace.ResourceSpans{}
 		for i := range trace.Spans {
 			s := &trace.Spans[i]
+			traceID, ok := jaegerID[pcommon.TraceID](s.TraceID)
+			spanID, ok2 := jaegerID[pcommon.SpanID](s.SpanID)
+			if !ok || !ok2 {
+				nameless++
+				continue
+			}
 			process := trace.Processes[s.ProcessID]
 			if s.Process != nil {
 				process = *s.Process
@@ -84,10 +90,14 @@ func jaeger(text []byte) (ptrace.Traces, error) {
 					version = tag.text()
 				}
 			}
-			rs, ok := resources[s.ProcessID]
-			if !ok || s.Process != nil {
+			id := s.ProcessID
+			if s.Process != nil {
+				id = fmt.Sprintf("inline %d", i) // a process of the span's own
+			}
+			rs, ok := resources[id]
+			if !ok {
 				rs = td.ResourceSpans().AppendEmpty()
-				resources[s.ProcessID] = rs
+				resources[id] = rs
 				if process.ServiceName != "" {
 					rs.Resource().Attributes().PutStr("service.name", process.ServiceName)
 				}
@@ -95,34 +105,28 @@ func jaeger(text []byte) (ptrace.Traces, error) {
 					tag.put(rs.Resource().Attributes())
 				}
 			}
-			key := s.ProcessID + "\x00" + scope + "\x00" + version
+			key := id + "\x00" + scope + "\x00" + version
 			spans, ok := scopes[key]
-			if !ok || s.Process != nil {
+			if !ok {
 				ss := rs.ScopeSpans().AppendEmpty()
 				ss.Scope().SetName(scope)
 				ss.Scope().SetVersion(version)
 				spans = ss.Spans()
 				scopes[key] = spans
 			}
-			if err := s.convert(spans.AppendEmpty()); err != nil {
-				return ptrace.Traces{}, err
-			}
+			span := spans.AppendEmpty()
+			span.SetTraceID(traceID)
+			span.SetSpanID(spanID)
+			s.convert(span)
 		}
+	}
+	if nameless > 0 {
+		return td, fmt.Errorf("%d spans have ids that are no hexadecimal numbers", nameless)
 	}
 	return td, nil
 }
 
-func (s *jaegerSpan) convert(to ptrace.Span) error {
-	trace, err := jaegerID[pcommon.TraceID](s.TraceID)
-	if err != nil {
-		return err
-	}
-	id, err := jaegerID[pcommon.SpanID](s.SpanID)
-	if err != nil {
-		return err
-	}
-	to.SetTraceID(trace)
-	to.SetSpanID(id)
+func (s *jaegerSpan) convert(to ptrace.Span) {
 	to.SetName(s.OperationName)
 	to.SetStartTimestamp(pcommon.Timestamp(s.StartTime * 1000))
 	to.SetEndTimestamp(pcommon.Timestamp((s.StartTime + s.Duration) * 1000))
@@ -135,11 +139,7 @@ func (s *jaegerSpan) convert(to ptrace.Span) error {
 			}
 		}
 	}
-	if parent != "" {
-		id, err := jaegerID[pcommon.SpanID](parent)
-		if err != nil {
-			return err
-		}
+	if id, ok := jaegerID[pcommon.SpanID](parent); ok {
 		to.SetParentSpanID(id)
 	}
 	for _, tag := range s.Tags {
@@ -179,7 +179,6 @@ func (s *jaegerSpan) convert(to ptrace.Span) error {
 			field.put(event.Attributes())
 		}
 	}
-	return nil
 }
 
 var jaegerKinds = map[string]ptrace.SpanKind{
@@ -189,16 +188,16 @@ var jaegerKinds = map[string]ptrace.SpanKind{
 }
 
 // jaegerID reads an id in hex; Jaeger leaves out leading zeros.
-func jaegerID[T ~[8]byte | ~[16]byte](text string) (id T, err error) {
+func jaegerID[T ~[8]byte | ~[16]byte](text string) (id T, ok bool) {
 	width := 2 * len(id)
 	if text == "" || len(text) > width {
-		return id, fmt.Errorf("a span has an id that is not %d hexadecimal digits", width)
+		return id, false
 	}
 	raw, err := hex.DecodeString(strings.Repeat("0", width-len(text)) + text)
 	if err != nil {
-		return id, fmt.Errorf("a span has an id that is not %d hexadecimal digits", width)
+		return id, false
 	}
-	return T(raw), nil
+	return T(raw), true
 }
 
 func (t *jaegerTag) text() string {
@@ -233,36 +232,4 @@ func (t *jaegerTag) put(to pcommon.Map) {
 		}
 	}
 	to.PutStr(t.Key, text)
-}
-
-// kindOf tells by its keys what a JSON object is.
-func kindOf(text []byte) (isJaeger bool, err error) {
-	head := text[:min(len(text), 512)]
-	if bytes.Contains(head, []byte(`"resourceSpans"`)) {
-		return false, nil
-	}
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(text, &keys); err != nil {
-		return false, jsonError(err)
-	}
-	has := func(names ...string) bool {
-		for _, name := range names {
-			if _, ok := keys[name]; ok {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("resourceSpans", "resource_spans"), len(keys) == 0:
-		return false, nil
-	case has("data"):
-		return true, nil
-	case has("resourceLogs"):
-		return false, errors.New("these are OTLP logs, not traces")
-	case has("resourceMetrics"):
-		return false, errors.New("these are OTLP metrics, not traces")
-	default:
-		return false, errors.New("neither OTLP traces nor a Jaeger download")
-	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Paths resolves what a user named: a file, a directory (all files under it, at
-// any depth, except hidden ones) or a glob. "-" stays what it is. A file that is
+// any depth, except hidden ones; links to files, but not to directories) or a glob. "-" stays what it is. A file that is
 // named twice is read once. The order is that of the arguments, by name within
 // each.
 func Paths(args []string) ([]string, error) {
@@ -69,7 +69,7 @@ func under(path string) ([]string, error) {
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
-		case d.Type().IsRegular():
+		case d.Type().IsRegular(), d.Type()&fs.ModeSymlink != 0 && regular(at):
 			files = append(files, at)
 		}
 		return nil
@@ -78,4 +78,10 @@ func under(path string) ([]string, error) {
 		err = fmt.Errorf("%s: no files are in it", path)
 	}
 	return files, err
+}
+
+// regular reports whether a link leads to a file.
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -13,11 +13,12 @@ import (
 // pool parses texts on several goroutines and delivers them in the order in
 // which they were read. It holds no more texts than it has goroutines, twice.
 type pool struct {
-	h       Handler
-	work    chan *job
-	ordered chan *job
-	stopped chan struct{}
-	workers sync.WaitGroup
+	longLine int // see longLine
+	h        Handler
+	work     chan *job
+	ordered  chan *job
+	stopped  chan struct{}
+	workers  sync.WaitGroup
 }
 
 var errStopped = errors.New("stopped")
@@ -35,10 +36,11 @@ type job struct {
 func newPool(jobs int, h Handler) *pool {
 	jobs = max(jobs, 1)
 	p := &pool{
-		h:       h,
-		work:    make(chan *job),
-		ordered: make(chan *job, 2*jobs),
-		stopped: make(chan struct{}),
+		longLine: longLine,
+		h:        h,
+		work:     make(chan *job),
+		ordered:  make(chan *job, 2*jobs),
+		stopped:  make(chan struct{}),
 	}
 	for range jobs {
 		p.workers.Go(func() {
@@ -100,7 +102,8 @@ func (p *pool) deliver() error {
 		}
 		if j.err != nil {
 			failed = p.h.Broken(&Error{j.place, j.err})
-		} else {
+		}
+		if failed == nil && j.td != (ptrace.Traces{}) {
 			failed = p.h.Traces(j.td, j.place)
 		}
 		if failed != nil {

@@ -3,17 +3,26 @@
 
 // Package traceread reads recorded traces from files. What a file is, is told
 // by its content, never by its name: OTLP as JSON (one request, one a line, or
-// an array of them) or as protobuf, or a download from Jaeger's page; plain or
-// compressed with gzip or zstd.
+// an array of them, on one line or many) or as protobuf (one request, or
+// requests with their length before each, as the collector's file exporter
+// writes them), or a download from Jaeger; plain or compressed with gzip or
+// zstd.
 //
 // One broken line costs that line: it is reported with its place, and reading
-// goes on. Lines are parsed by several goroutines and handed over in order.
+// goes on. Requests are parsed by several goroutines and handed over in order.
+//
+// A file is never held in memory as a whole, unless it is one value without
+// parts: lines are read one by one, and of a list or a request that spans lines
+// each element is handed over by itself.
+//
+// Reading order: read.go finds out what a stream is; lines.go, documents.go and
+// binary.go cut it into requests; request.go and jaeger.go parse one; pool.go
+// does that on several goroutines; collect.go puts the spans together by trace.
 package traceread
 
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +64,8 @@ func (e *Error) Unwrap() error { return e.Err }
 type Handler struct {
 	Traces func(ptrace.Traces, Place) error
 	Broken func(*Error) error
-	// Read is told how many bytes of a file were consumed; nil if nobody asks.
+	// Read is told how many bytes of a file were consumed, from another
+	// goroutine; nil if nobody asks.
 	Read func(bytes int)
 }
 
@@ -77,18 +87,23 @@ func Read(paths []string, stdin io.Reader, jobs int, h Handler) error {
 // file reads one file. It answers false if reading is to stop.
 func (p *pool) file(path string, stdin io.Reader) bool {
 	if path == "-" {
-		return p.stream("standard input", stdin)
+		return p.stream("standard input", counted{stdin, p.h.Read}, 0)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		var pathError *os.PathError
-		if errors.As(err, &pathError) {
-			err = pathError.Err
-		}
-		return p.broken(Place{File: path}, err)
+		return p.broken(Place{File: path}, plain(err))
 	}
 	defer f.Close()
-	return p.stream(path, counted{f, p.h.Read})
+	return p.stream(path, counted{f, p.h.Read}, 0)
+}
+
+// plain takes the path from an error that is told with its place anyway.
+func plain(err error) error {
+	var pathError *os.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
 }
 
 // counted tells how much was read.
@@ -105,16 +120,30 @@ func (c counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stream reads a file's content.
-func (p *pool) stream(name string, r io.Reader) bool {
-	s := &stream{name: name, r: bufio.NewReaderSize(r, 1<<16), pool: p}
+// maxLayers bounds how often a stream is unpacked: a compressed request in a
+// compressed file has three layers, and a bomb has more.
+const maxLayers = 6
+
+// readBuffer is how much is looked at to tell what a stream is, and how much is
+// read at once.
+const readBuffer = 1 << 16
+
+// stream reads a file's content, or what is packed in it.
+func (p *pool) stream(name string, r io.Reader, layer int) bool {
+	s := &stream{name: name, r: bufio.NewReaderSize(r, readBuffer), pool: p, layer: layer, line: 1}
+	if layer == maxLayers {
+		return s.broken(0, errors.New("compressed too many times over"))
+	}
 	return s.read()
 }
 
+// stream is a file being read.
 type stream struct {
-	name string
-	r    *bufio.Reader
-	pool *pool
+	name  string
+	r     *bufio.Reader
+	pool  *pool
+	layer int
+	line  int // the next byte's
 }
 
 func (s *stream) broken(line int, err error) bool {
@@ -127,151 +156,62 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
+// maxWindow is what zstd itself takes unless it is told to take more.
+const maxWindow = 128 << 20
+
 func (s *stream) read() bool {
-	head, err := s.r.Peek(4)
+	head, err := s.r.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return s.broken(0, err)
+		return s.broken(0, plain(err))
 	}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		z, err := gzip.NewReader(s.r)
 		if err != nil {
-			return s.broken(0, fmt.Errorf("not gzip after all: %w", err))
+			return s.broken(0, errors.New("not gzip after all"))
 		}
 		defer z.Close()
-		return s.pool.stream(s.name, z)
+		return s.pool.stream(s.name, z, s.layer+1)
 	case bytes.HasPrefix(head, zstdMagic):
-		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1))
+		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return s.broken(0, fmt.Errorf("not zstd after all: %w", err))
+			return s.broken(0, errors.New("not zstd after all"))
 		}
 		defer z.Close()
-		return s.pool.stream(s.name, z)
-	case len(head) == 0:
-		return true
-	case protobufBegins(head):
+		return s.pool.stream(s.name, z, s.layer+1)
+	case framed(head):
+		return s.frames()
+	case !looksLikeJSON(head) && looksLikeProtobuf(head):
 		return s.protobuf()
 	}
-	return s.json()
+	return s.lines()
 }
 
-// protobufBegins recognises an export request: its first field, a length, and
-// then the tag of what a ResourceSpans begins with. JSON may begin with the
-// first byte too, a line feed, but not with what follows.
-func protobufBegins(head []byte) bool {
-	return len(head) > 1 && head[0] == 0x0a && !bytes.ContainsAny(head[1:2], "{[ \t\r\n")
+// headSize is how much of a stream tells what it is.
+const headSize = 512
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// looksLikeJSON reports whether an object or an array begins. A request in
+// protobuf may begin with a line feed and a brace too, which are its first
+// field and a length, but not with what follows them.
+func looksLikeJSON(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), space)
+	if len(head) == 0 {
+		return false
+	}
+	next := bytes.TrimLeft(head[1:], space)
+	if len(next) == 0 {
+		return head[0] == '{' || head[0] == '['
+	}
+	switch head[0] {
+	case '{':
+		return next[0] == '"' || next[0] == '}'
+	case '[':
+		return next[0] == '{' || next[0] == '[' || next[0] == ']'
+	}
+	return false
 }
 
-func (s *stream) protobuf() bool {
-	data, err := io.ReadAll(s.r)
-	if err != nil {
-		return s.broken(0, err)
-	}
-	return s.pool.parse(Place{File: s.name}, data, func(data []byte) (ptrace.Traces, error) {
-		var u ptrace.ProtoUnmarshaler
-		td, err := u.UnmarshalTraces(data)
-		if err != nil {
-			return td, errors.New("no OTLP traces as protobuf, and no JSON")
-		}
-		return td, nil
-	})
-}
-
-// json reads lines, each a request; or, if the first line is none, documents
-// that span lines.
-func (s *stream) json() bool {
-	for line := 1; ; line++ {
-		text, err := s.r.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return s.broken(line, err)
-		}
-		end := err != nil
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
-		switch {
-		case len(text) == 0:
-		case line == 1 && !end && !json.Valid(text) && !s.nextLineBegins():
-			return s.documents(text)
-		default:
-			if !s.value(text, line) {
-				return false
-			}
-		}
-		if end {
-			return true
-		}
-	}
-}
-
-// nextLineBegins reports whether another request begins on the next line.
-func (s *stream) nextLineBegins() bool {
-	head, _ := s.r.Peek(16)
-	return bytes.HasPrefix(head, []byte(`{"resourceSpans"`)) || bytes.HasPrefix(head, []byte(`{"resource_spans`))
-}
-
-// documents reads JSON values that span lines.
-func (s *stream) documents(first []byte) bool {
-	d := json.NewDecoder(io.MultiReader(bytes.NewReader(append(first, '\n')), s.r))
-	for {
-		var raw json.RawMessage
-		switch err := d.Decode(&raw); {
-		case errors.Is(err, io.EOF):
-			return true
-		case err != nil:
-			return s.broken(0, jsonError(err))
-		}
-		if !s.value(raw, 0) {
-			return false
-		}
-	}
-}
-
-// value reads a request or an array of requests.
-func (s *stream) value(text []byte, line int) bool {
-	if text[0] != '[' {
-		return s.pool.parse(Place{s.name, line}, text, request)
-	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(text, &list); err != nil {
-		return s.broken(line, jsonError(err))
-	}
-	for _, e := range list {
-		if !s.pool.parse(Place{s.name, line}, e, request) {
-			return false
-		}
-	}
-	return true
-}
-
-// request parses one JSON object: an OTLP request or a download from Jaeger.
-func request(text []byte) (ptrace.Traces, error) {
-	isJaeger, err := kindOf(text)
-	switch {
-	case err != nil:
-		return ptrace.Traces{}, err
-	case isJaeger:
-		return jaeger(text)
-	}
-	var u ptrace.JSONUnmarshaler
-	td, err := u.UnmarshalTraces(text)
-	if err == nil {
-		return td, nil
-	}
-	// The decoder's own message may quote what it met.
-	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
-		return td, jsonError(err)
-	}
-	return td, errors.New("no OTLP traces: a field has a wrong type")
-}
-
-// jsonError says where JSON is broken and nothing of what it holds.
-func jsonError(err error) error {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("broken JSON at byte %d", syntax.Offset)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("broken JSON: it ends too early")
-	default:
-		return errors.New("broken JSON")
-	}
-}
+// space is JSON's white space.
+const space = " \t\r\n"

@@ -1,0 +1,316 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package traceread
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+)
+
+// cutter finds where a JSON value ends. It knows of strings and of brackets and
+// leaves all else to who parses the value.
+type cutter struct {
+	depth    int
+	inString bool
+	escaped  bool
+	scalar   bool // a number or a word, which ends where something else begins
+	done     bool
+}
+
+// cut returns how many bytes of text belong to the value; done is set if it ends
+// there.
+func (c *cutter) cut(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		switch {
+		case c.escaped:
+			c.escaped = false
+		case c.inString:
+			// Most of a document is in strings.
+			n := bytes.IndexAny(text[i:], `"\`)
+			if n < 0 {
+				return len(text)
+			}
+			i += n
+			if c.escaped = text[i] == '\\'; !c.escaped {
+				c.inString = false
+				c.done = c.depth == 0
+			}
+		case c.scalar:
+			if b == ',' || b == '}' || b == ']' || bytes.IndexByte([]byte(space), b) >= 0 {
+				c.done = true
+				return i
+			}
+		case b == '"':
+			c.inString = true
+		case b == '{' || b == '[':
+			c.depth++
+		case b == '}' || b == ']':
+			c.depth--
+			c.done = c.depth <= 0
+		case c.depth == 0 && bytes.IndexByte([]byte(space), b) < 0:
+			c.scalar = true
+		}
+		if c.done {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// document reads a value of which a line is only the beginning: a list of
+// requests, or one request. What it holds is handed over element by element.
+func (s *stream) document(begin []byte, line int) bool {
+	if len(begin) < s.pool.longLine {
+		begin = append(begin, '\n')
+	}
+	s.r, s.line = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(begin), s.r), readBuffer), line
+	goOn, err := s.documentValue()
+	if err == nil {
+		return goOn // what stands behind it is read on as lines
+	}
+	line = s.line
+	if errors.Is(err, errLineEnds) { // its end was read
+		err = errEndsEarly
+		s.line++
+	}
+	return s.broken(line, err) && s.resume()
+}
+
+// resume goes to the next line with which a request begins.
+func (s *stream) resume() bool {
+	for {
+		if head, err := s.r.Peek(headSize); len(head) == 0 {
+			if errors.Is(err, io.EOF) {
+				return true
+			}
+			return s.broken(s.line, readError(err))
+		} else if requestBegins.Match(head) {
+			return true
+		}
+		// The rest of a broken line is of no use.
+		for more := true; more; {
+			_, err := s.r.ReadSlice('\n')
+			more = errors.Is(err, bufio.ErrBufferFull)
+		}
+		s.line++
+	}
+}
+
+var (
+	errBroken    = errors.New("broken JSON")
+	errEndsEarly = errors.New("broken JSON: it ends too early")
+	errLineEnds  = errors.New("broken JSON: it ends too early, with the line")
+)
+
+// next returns the next byte that is no space, without consuming it.
+func (s *stream) next() (byte, error) {
+	for {
+		b, err := s.r.ReadByte()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return 0, errEndsEarly
+			}
+			return 0, readError(err)
+		}
+		if b == '\n' {
+			s.line++
+		}
+		if bytes.IndexByte([]byte(space), b) < 0 {
+			return b, s.r.UnreadByte()
+		}
+	}
+}
+
+// expect consumes one of the bytes.
+func (s *stream) expect(among string) (byte, error) {
+	b, err := s.next()
+	if err != nil {
+		return 0, err
+	}
+	if bytes.IndexByte([]byte(among), b) < 0 {
+		return 0, errBroken
+	}
+	_, err = s.r.ReadByte()
+	return b, err
+}
+
+// raw reads a whole value behind what into holds. It is broken where a line ends
+// in the middle of a text, or where a line begins another request.
+func (s *stream) raw(into []byte) ([]byte, error) {
+	first, err := s.next()
+	if err != nil {
+		return nil, err
+	}
+	var c cutter
+	for {
+		if _, err := s.r.Peek(1); err != nil {
+			switch {
+			case !errors.Is(err, io.EOF):
+				return nil, readError(err)
+			case c.scalar:
+				return into, nil
+			}
+			return nil, errEndsEarly
+		}
+		line, _ := s.r.Peek(s.r.Buffered())
+		n, lineEnds := bytes.IndexByte(line, '\n')+1, true
+		if n == 0 {
+			n, lineEnds = len(line), false
+		}
+		n = c.cut(line[:n])
+		into = append(into, line[:n]...)
+		lineEnds = lineEnds && into[len(into)-1] == '\n'
+		if _, err := s.r.Discard(n); err != nil {
+			return nil, readError(err)
+		}
+		if lineEnds && (c.inString || first == '{' && s.requestNext()) {
+			return nil, errLineEnds
+		}
+		if lineEnds {
+			s.line++
+		}
+		if c.done {
+			return into, nil
+		}
+		if len(into) > maxRequest {
+			return nil, errors.New("one value is larger than can be read")
+		}
+	}
+}
+
+// requestNext reports whether a request begins on the next line.
+func (s *stream) requestNext() bool {
+	head, _ := s.r.Peek(1)
+	if len(head) == 0 || head[0] != '{' {
+		return false
+	}
+	head, _ = s.r.Peek(headSize)
+	return requestBegins.Match(head)
+}
+
+// documentValue reads a list of requests, or a request.
+func (s *stream) documentValue() (goOn bool, err error) {
+	first, err := s.next()
+	if err != nil {
+		return true, err
+	}
+	if first == '[' {
+		return s.list(func(line int) (bool, error) {
+			text, err := s.raw(nil)
+			if err != nil {
+				return true, err
+			}
+			return s.value(text, line), nil
+		})
+	}
+	return s.object()
+}
+
+// list reads a list, each element by the function.
+func (s *stream) list(element func(line int) (goOn bool, err error)) (bool, error) {
+	if _, err := s.expect("["); err != nil {
+		return true, err
+	}
+	if b, err := s.next(); err != nil || b == ']' {
+		if err == nil {
+			_, err = s.expect("]")
+		}
+		return true, err
+	}
+	for {
+		if _, err := s.next(); err != nil { // the element's place is not that of the comma
+			return true, err
+		}
+		if goOn, err := element(s.line); err != nil || !goOn {
+			return goOn, err
+		}
+		b, err := s.expect(",]")
+		if err != nil || b == ']' {
+			return true, err
+		}
+	}
+}
+
+// object reads a request. The lists that hold its traces are read element by
+// element, each as a request of its own.
+func (s *stream) object() (bool, error) {
+	begin := s.line
+	if _, err := s.expect("{"); err != nil {
+		return true, err
+	}
+	keys := map[string]bool{}
+	for {
+		b, err := s.next()
+		if err != nil {
+			return true, err
+		}
+		if b == '}' && len(keys) == 0 {
+			_, err = s.expect("}")
+			return true, err
+		}
+		if b != '"' {
+			return true, errBroken
+		}
+		key, err := s.raw(nil)
+		if err != nil {
+			return true, err
+		}
+		if _, err := s.expect(":"); err != nil {
+			return true, err
+		}
+		name := string(bytes.Trim(key, `"`))
+		keys[name] = true
+		if goOn, err := s.member(name); err != nil || !goOn {
+			return goOn, err
+		}
+		b, err = s.expect(",}")
+		if err != nil {
+			return true, err
+		}
+		if b == '}' {
+			break
+		}
+	}
+	if keys["result"] {
+		return true, nil
+	}
+	if _, err := kindOf(func(key string) bool { return keys[key] }); err != nil {
+		return s.broken(begin, err), nil
+	}
+	return true, nil
+}
+
+// member reads the value of a request's key.
+func (s *stream) member(name string) (goOn bool, err error) {
+	first, err := s.next()
+	if err != nil {
+		return true, err
+	}
+	var before, after string
+	switch {
+	case (name == "resourceSpans" || name == "resource_spans") && first == '[':
+		before, after = `{"resourceSpans":[`, `]}`
+	case name == "data" && first == '[':
+		before, after = `{"data":[`, `]}`
+	case name == "result" && first == '{':
+		return s.object()
+	default:
+		_, err := s.raw(nil)
+		return true, err
+	}
+	return s.list(func(line int) (bool, error) {
+		if b, err := s.next(); err != nil || b != '{' {
+			return true, cmp.Or(err, errBroken)
+		}
+		text, err := s.raw([]byte(before))
+		if err != nil {
+			return true, err
+		}
+		return s.value(append(text, after...), line), nil
+	})
+}

@@ -1,0 +1,123 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package traceread
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// value hands over a request, or each request of a list.
+func (s *stream) value(text []byte, line int) bool {
+	if text[0] == '{' && !severalObjects(text) {
+		return s.pool.parse(Place{s.name, line}, text, request)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var raw json.RawMessage
+		switch err := d.Decode(&raw); {
+		case errors.Is(err, io.EOF):
+			return true
+		case err != nil:
+			return s.broken(line, jsonError(err))
+		}
+		if !s.requests(raw, line) {
+			return false
+		}
+	}
+}
+
+// severalObjects reports whether one object may follow another in a text.
+func severalObjects(text []byte) bool {
+	return bytes.Contains(text, []byte("}{")) || bytes.Contains(text, []byte("} {")) || text[len(text)-1] != '}'
+}
+
+// requests hands over one value: a request or a list of them.
+func (s *stream) requests(raw []byte, line int) bool {
+	if raw[0] != '[' {
+		return s.pool.parse(Place{s.name, line}, raw, request)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return s.broken(line, jsonError(err))
+	}
+	for _, e := range list {
+		if !s.requests(e, line) {
+			return false
+		}
+	}
+	return true
+}
+
+// request parses one JSON object: an OTLP request or a download from Jaeger.
+func request(text []byte) (ptrace.Traces, error) {
+	if !requestHead.Match(text[:min(len(text), headSize)]) {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(text, &members); err != nil {
+			return ptrace.Traces{}, jsonError(err)
+		}
+		if inner, ok := members["result"]; ok && inner[0] == '{' {
+			return request(inner)
+		}
+		isJaeger, err := kindOf(func(key string) bool { _, ok := members[key]; return ok })
+		switch {
+		case len(members) == 0: // a request without spans
+		case err != nil:
+			return ptrace.Traces{}, err
+		case isJaeger:
+			return jaeger(text)
+		}
+	}
+	var u ptrace.JSONUnmarshaler
+	td, err := u.UnmarshalTraces(text)
+	if err == nil {
+		return td, nil
+	}
+	// The decoder's own message may quote what it met.
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+		return ptrace.Traces{}, jsonError(err)
+	}
+	return ptrace.Traces{}, errors.New("no OTLP traces: a field has a wrong type")
+}
+
+// requestHead matches what nearly every request begins with.
+var requestHead = regexp.MustCompile(`^\{\s*"resource_?[sS]pans"`)
+
+// kindOf tells by its keys what a JSON object is.
+func kindOf(has func(key string) bool) (isJaeger bool, err error) {
+	switch {
+	case has("resourceSpans"), has("resource_spans"):
+		return false, nil
+	case has("data"):
+		return true, nil
+	case has("resourceLogs"), has("resource_logs"):
+		return false, errors.New("these are OTLP logs, not traces")
+	case has("resourceMetrics"), has("resource_metrics"):
+		return false, errors.New("these are OTLP metrics, not traces")
+	default:
+		return false, errors.New("neither OTLP traces nor a Jaeger download")
+	}
+}
+
+// jsonError says where JSON is broken and nothing of what it holds.
+func jsonError(err error) error {
+	var syntax *json.SyntaxError
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mistyped):
+		return errors.New("neither OTLP traces nor a Jaeger download: a field has a wrong type")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("broken JSON at byte %d", syntax.Offset)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errEndsEarly
+	default:
+		return errors.New("broken JSON")
+	}
+}
