@@ -81,3 +81,7 @@ demo: dist ## run the quickstart: recorded spans in, verdicts out
 
 clean: ## remove what was built
 	rm -rf dist
+
+.PHONY: test-distribution
+test-distribution: dist ## build the distribution and test it from end to end
+	RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 ./test/distribution/
