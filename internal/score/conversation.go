@@ -105,6 +105,7 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 		}
 		verdict := follow(f, p, own, state, maxSeenConversation)
 		verdict.Conversation = id
+		t.account.converses(id)
 		v.judge(verdict)
 	}
 	c.remember(f, t)

@@ -56,8 +56,11 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, s
 		list = serialized(list)
 	}
 	for i := range list {
+		before := run.mark()
 		run.step(&list[i])
+		run.tell(&list[i], before)
 	}
+	run.close()
 	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
 	state.worst = max(state.worst, worst(v.Events))
 	v.Verdict = state.worst
@@ -90,6 +93,9 @@ type runner struct {
 	observations map[*call]*Observation
 	out          *Protocol
 	maxSeen      int
+
+	began int // the state before the first step; for an account only, as steps
+	steps []StepAccount
 }
 
 func (r *runner) step(x *fact) {

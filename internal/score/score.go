@@ -41,12 +41,19 @@ func (s *Scorer) Policy() *policy.Policy { return s.policy }
 // Protocols that follow conversations go on from where store says that they
 // were; traces of one conversation are to be judged in order.
 func (s *Scorer) Trace(spans []genai.Span, store Conversations) *Session {
+	return s.judge(spans, store, nil)
+}
+
+// judge is Trace, which tells the account how it comes to its verdict if there
+// is one.
+func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account) *Session {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil
 	}
 
 	// What happened: the tree of spans, the calls that they show, what was said.
 	t := newTrace(spans)
+	t.account = account
 	f := newFacts(t, nil, &history{}, nil)
 	f.gap = t.gap
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
@@ -54,6 +61,7 @@ func (s *Scorer) Trace(spans []genai.Span, store Conversations) *Session {
 
 	// What each result proves.
 	observations := s.observe(t, f.calls.list, v)
+	account.note(t, f, s.policy.Contracts)
 
 	// Whether the agent kept to its protocols.
 	for _, p := range s.policy.Protocols {

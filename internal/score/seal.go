@@ -130,6 +130,9 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 			Decision: engine.Blocked, TruthState: engine.StateUnknown, ReasonCodes: []engine.ReasonCode{engine.ReasonSchemaInvalid},
 		}
 	}
+	if t.account != nil {
+		t.account.tried(scope, c, contract, env, clock, o.Evaluation)
+	}
 	return o
 }
 

@@ -13,6 +13,8 @@ import (
 
 // trace is the tree of a trace's spans, each span once.
 type trace struct {
+	account *Account // how the verdict comes about, nil if nobody asks
+
 	spans []genai.Span
 	order []int // span indexes by effective start, depth, span id; redeliveries left out
 	nodes []node
