@@ -5,6 +5,7 @@ package policy
 
 import (
 	"errors"
+	"strings"
 	"fmt"
 	"time"
 
@@ -140,7 +141,8 @@ func (l *loader) try(a at, key string, v engine.Value) bool {
 	}
 	_, err := decodeContract(trial)
 	if err != nil {
-		l.errorf(a, "%s", err)
+		// An entry of a list is tried alone, so its place there says nothing.
+		l.errorf(a, "%s", strings.Replace(err.Error(), key+"[0]", key, 1))
 	}
 	return err == nil
 }
