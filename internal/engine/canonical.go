@@ -125,31 +125,34 @@ func appendString(dst []byte, s string) []byte {
 // appendCanonical appends the container at a node of the tape. It keeps its own
 // stack; the depth of a tape is bounded by maxJSONDepth.
 func (t *tape) appendCanonical(dst []byte, at uint32) ([]byte, error) {
+	// A container that is being written: what is left of its children, as a part
+	// of kids. There are no pointers, so nothing here is the garbage collector's.
 	type frame struct {
-		kids []uint32 // what is left of a container's children, in canonical order
-		end  byte
+		next, end uint32
+		object    bool
 	}
 	var room [32]frame
 	stack := room[:0]
+	kids := t.kids
 	for {
 		// Append the value at.
 		n := &t.nodes[at]
 		switch {
-		case n.kind >= ArrayKind && n.flags&flagExact == 0:
-			if n.kind == ArrayKind {
-				dst = append(dst, '[')
-				stack = append(stack, frame{t.children(at), ']'})
-			} else {
-				dst = append(dst, '{')
-				stack = append(stack, frame{t.ordered(at), '}'})
-			}
+		case n.flags&flagExact != 0 && n.kind != StringKind:
+			dst = append(dst, t.source[n.off:n.end]...)
 		case n.kind == StringKind:
 			dst = t.appendText(dst, at)
-		default:
-			if n.flags&flagExact != 0 {
-				dst = append(dst, t.source[n.off:n.end]...)
-				break
+		case n.kind == ArrayKind:
+			dst = append(dst, '[')
+			stack = append(stack, frame{next: n.first, end: n.first + n.count})
+		case n.kind == ObjectKind:
+			dst = append(dst, '{')
+			first := n.first
+			if n.flags&flagSorted == 0 {
+				first += n.count
 			}
+			stack = append(stack, frame{next: first, end: first + n.count, object: true})
+		default:
 			var err error
 			if dst, err = t.value(at).appendScalar(dst); err != nil {
 				return dst, err
@@ -161,17 +164,21 @@ func (t *tape) appendCanonical(dst []byte, at uint32) ([]byte, error) {
 				return dst, nil
 			}
 			f := &stack[len(stack)-1]
-			if len(f.kids) == 0 {
-				dst = append(dst, f.end)
+			if f.next == f.end {
+				if f.object {
+					dst = append(dst, '}')
+				} else {
+					dst = append(dst, ']')
+				}
 				stack = stack[:len(stack)-1]
 				continue
 			}
 			if last := dst[len(dst)-1]; last != '[' && last != '{' {
 				dst = append(dst, ',')
 			}
-			at = f.kids[0]
-			f.kids = f.kids[1:]
-			if f.end == '}' {
+			at = kids[f.next]
+			f.next++
+			if f.object {
 				if start, end, ok := t.canonicalMember(at); ok {
 					dst = append(dst, t.source[start:end]...)
 					continue

@@ -73,7 +73,7 @@ func scanJSON(text string) (Value, extent, error) {
 	if err != nil {
 		return Value{}, extent{}, err
 	}
-	size := extent{depth: s.depth, nodes: len(s.nodes), longest: s.longest}
+	size := extent{depth: max(s.depth, 1), nodes: len(s.nodes), longest: s.longest}
 	if root := &s.nodes[0]; root.kind < StringKind {
 		// No tape is needed for what a Value carries itself.
 		t := tape{source: text, nodes: s.nodes}
@@ -135,6 +135,10 @@ func (s *scanner) fail(what string) *Error {
 
 // space skips white space and reports whether there was any.
 func (s *scanner) space() bool {
+	return s.pos < len(s.text) && s.text[s.pos] <= ' ' && s.skip()
+}
+
+func (s *scanner) skip() bool {
 	start := s.pos
 	for s.pos < len(s.text) {
 		switch s.text[s.pos] {
@@ -206,19 +210,15 @@ func (s *scanner) value() (closed bool, err error) {
 	if s.pos == len(s.text) {
 		return false, s.fail("unexpected end")
 	}
-	if d := len(s.open) + 1; d > s.depth {
-		s.depth = d
-	}
 	at := uint32(len(s.nodes))
 	if n := len(s.open); n > 0 && !s.open[n-1].object {
 		s.pending = append(s.pending, at)
 	}
 	switch c := s.text[s.pos]; c {
 	case '"':
-		s.nodes = append(s.nodes, node{kind: StringKind})
-		exact, err := s.str(at)
-		if !exact && len(s.open) > 0 {
-			s.open[len(s.open)-1].exact = false
+		exact, err := s.str()
+		if !exact {
+			s.inexact()
 		}
 		return true, err
 	case '{', '[':
@@ -244,6 +244,7 @@ func (s *scanner) value() (closed bool, err error) {
 			s.close(f)
 			return true, nil
 		}
+		s.depth = max(s.depth, len(s.open)+1)
 		if f.object {
 			return false, s.key(f)
 		}
@@ -287,19 +288,24 @@ func (s *scanner) key(f *frame) error {
 	if s.pos == len(s.text) || s.text[s.pos] != '"' {
 		return s.fail("expected a key")
 	}
-	at := uint32(len(s.nodes))
-	s.nodes = append(s.nodes, node{kind: StringKind})
-	exact, err := s.str(at)
+	s.pending = append(s.pending, uint32(len(s.nodes)))
+	exact, err := s.str()
 	if err != nil {
 		return err
 	}
-	s.pending = append(s.pending, at)
+	if !exact {
+		f.exact = false
+	}
+	if i := s.pos; len(s.text)-i >= 2 && s.text[i] == ':' && s.text[i+1] > ' ' { // mostly
+		s.pos++
+		return nil
+	}
 	spaced := s.space()
 	if s.pos == len(s.text) || s.text[s.pos] != ':' {
 		return s.fail("expected ':'")
 	}
 	s.pos++
-	if s.space() || spaced || !exact {
+	if s.space() || spaced {
 		f.exact = false
 	}
 	return nil

@@ -18,18 +18,17 @@ func (s *scanner) keyText(at uint32) string {
 	return s.text[n.off:n.end]
 }
 
-// str scans a string into node at, and reports whether it is written canonically.
-func (s *scanner) str(at uint32) (exact bool, err error) {
+// str scans a string, and reports whether it is written canonically.
+func (s *scanner) str() (exact bool, err error) {
 	start := s.pos + 1
 	i := s.clean(start)
 	if i < len(s.text) && s.text[i] == '"' {
-		n := &s.nodes[at]
-		n.off, n.end = uint32(start), uint32(i)
+		s.nodes = append(s.nodes, node{kind: StringKind, off: uint32(start), end: uint32(i)})
 		s.longest = max(s.longest, i-start)
 		s.pos = i + 1
 		return true, nil
 	}
-	return s.escaped(at, start, i)
+	return s.escaped(start, i)
 }
 
 // clean returns where, from i on, a string ends or has something that is not
@@ -57,7 +56,7 @@ func (s *scanner) clean(i int) int {
 }
 
 // escaped scans a string that has escapes, of which text[start:i] has none.
-func (s *scanner) escaped(at uint32, start, i int) (exact bool, err error) {
+func (s *scanner) escaped(start, i int) (exact bool, err error) {
 	exact = true
 	off, open := len(s.side), s.pos
 	for {
@@ -68,12 +67,12 @@ func (s *scanner) escaped(at uint32, start, i int) (exact bool, err error) {
 		}
 		switch c := s.text[i]; {
 		case c == '"':
-			n := &s.nodes[at]
-			n.off, n.end, n.flags = uint32(off), uint32(len(s.side)), flagSide
+			n := node{kind: StringKind, flags: flagSide, off: uint32(off), end: uint32(len(s.side))}
 			if exact {
 				n.flags |= flagExact
 				n.first, n.count = uint32(open), uint32(i+1)
 			}
+			s.nodes = append(s.nodes, n)
 			s.longest = max(s.longest, len(s.side)-off)
 			s.pos = i + 1
 			return exact, nil
