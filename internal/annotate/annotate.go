@@ -97,7 +97,8 @@ func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
 	}
 }
 
-// Session writes a session's verdict. spans are the spans that were judged, in
+// Session writes a session's verdict. One whose conversation was judged beyond
+// it already is marked as late. spans are the spans that were judged, in
 // the same order. finalizedBy says why the session was judged when it was; ""
 // leaves it out.
 func (w *Writer) Session(spans []ptrace.Span, v *score.Session, finalizedBy string) {
@@ -111,6 +112,9 @@ func (w *Writer) Session(spans []ptrace.Span, v *score.Session, finalizedBy stri
 		}
 	}
 	w.session(spans[v.Root], v, finalizedBy)
+	if v.OutOfOrder {
+		spans[v.Root].Attributes().PutBool(w.names.late, true)
+	}
 }
 
 func (w *Writer) observation(span ptrace.Span, o *score.Observation) {

@@ -71,6 +71,18 @@ type Config struct {
 	// Default 100000.
 	DecidedCache int `mapstructure:"decided_cache"`
 
+	// MaxSessions is how many conversations' states are kept between their
+	// traces, for protocols with `session: conversation`. Above it the one
+	// whose last trace is longest ago is forgotten; a trace that comes of it
+	// later is taken as the continuation of something unknown. Each takes a
+	// few hundred bytes. Default 100000.
+	MaxSessions int `mapstructure:"max_sessions"`
+
+	// SessionTTL is how long a conversation's state is kept after its last
+	// trace. Make it longer than the longest pause between two turns that you
+	// want to see as one conversation. Default 1h.
+	SessionTTL time.Duration `mapstructure:"session_ttl"`
+
 	// Prefix begins the name of every attribute and span event that is
 	// written, except those that the GenAI conventions name. Change it only
 	// if `resultseal.` is taken in your data. Default "resultseal.".
@@ -150,6 +162,8 @@ func createDefaultConfig() component.Config {
 		MaxTraces:    50_000,
 		MaxBytes:     256 << 20,
 		DecidedCache: 100_000,
+		MaxSessions:  100_000,
+		SessionTTL:   time.Hour,
 		Prefix:       "resultseal.",
 		Telemetry:    TelemetryConfig{MaxTools: 200},
 		Content:      ContentKeep,
@@ -211,6 +225,12 @@ func (c *Config) Validate() error {
 	}
 	if c.DecidedCache < 0 {
 		refuse("decided_cache must not be negative, got %d", c.DecidedCache)
+	}
+	if c.MaxSessions < 0 {
+		refuse("max_sessions must not be negative, got %d", c.MaxSessions)
+	}
+	if c.SessionTTL <= 0 {
+		refuse("session_ttl must be more than 0, got %v", c.SessionTTL)
 	}
 	if !prefixForm.MatchString(c.Prefix) {
 		refuse("prefix must be letters, digits, '_', '.' and '-', begin with a letter and end with '.' or '_', got %q", c.Prefix)

@@ -75,6 +75,8 @@ max_age: 10m
 max_traces: 7
 max_bytes: 1048576
 decided_cache: 9
+max_sessions: 11
+session_ttl: 2h
 prefix: proved.
 annotations:
   record: true
@@ -94,6 +96,8 @@ content: keep`)
 		MaxTraces:    7,
 		MaxBytes:     1 << 20,
 		DecidedCache: 9,
+		MaxSessions:  11,
+		SessionTTL:   2 * time.Hour,
 		Prefix:       "proved.",
 		Annotations: AnnotationsConfig{
 			Record: true, ContentHash: true, HashKey: "not a real key", EvaluationEvents: true,
@@ -212,6 +216,8 @@ func TestBadSettings(t *testing.T) {
 		"prefix":        {`prefix: ""`, `prefix must be letters`},
 		"prefix end":    {`prefix: resultseal`, `end with '.' or '_', got "resultseal"`},
 		"max_tools":     {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
+		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
+		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},
 		"content hash":  {"content: hash", "content: hash is not supported yet"},
 		"content drop":  {"content: drop", "content: drop is not supported yet"},

@@ -16,6 +16,8 @@
 //     which traces were finished (decided.go), and so knows a late span.
 //   - A finished trace is put in canonical form (canonical.go): the same spans
 //     give the same output in any order of arrival and any split into batches.
+//   - What a protocol remembers of a conversation between its traces is in
+//     conversations.go.
 //   - The judge (judge.go) decodes, scores and annotates it in place. A panic
 //     in it is caught and undone.
 //   - The trace goes to the next consumer.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -28,9 +29,11 @@ type judgeFunc func(td ptrace.Traces, fin finish)
 // newJudge makes the judge of a policy. It is the one place where the
 // processor meets the packages that score and annotate.
 func newJudge(set component.TelemetrySettings, cfg *Config, p *policy.Policy, rec *recorder) judgeFunc {
+	scorer := score.New(p)
 	j := &judge{
 		decoder: genai.NewDecoder(genai.Options{}),
-		scorer:  score.New(p),
+		scorer:  scorer,
+		store:   newConversations(scorer, cfg.MaxSessions, cfg.SessionTTL, rec.Forgot),
 		writer: annotate.New(annotate.Options{
 			Prefix:           cfg.Prefix,
 			ContentHash:      cfg.Annotations.ContentHash,
@@ -49,6 +52,7 @@ func newJudge(set component.TelemetrySettings, cfg *Config, p *policy.Policy, re
 type judge struct {
 	decoder *genai.Decoder
 	scorer  *score.Scorer
+	store   *conversations
 	writer  *annotate.Writer
 	rec     *recorder
 	logger  *zap.Logger
@@ -64,11 +68,16 @@ func (j *judge) judge(td ptrace.Traces, fin finish) {
 		}
 		return
 	}
-	v := j.scorer.Trace(facts, nil)
+	now := time.Now()
+	j.store.expire(now)
+	defer j.store.drop() // what is not kept below
+	v := j.scorer.Trace(facts, j.store)
 	if v == nil {
 		return
 	}
 	j.writer.Session(spans, v, fin.By.String())
+	j.store.keep(now)
+	j.rec.HoldingSessions(j.store.Len())
 	j.count(v)
 	j.rec.Session(v.Compliance.String(), fin.By)
 	for i := range v.Protocols {

@@ -91,7 +91,7 @@ func TestREADMESettings(t *testing.T) {
 			}
 			want := fmt.Sprintf("`%v`", value.Interface())
 			if d, ok := value.Interface().(time.Duration); ok {
-				want = "`" + strings.TrimSuffix(d.String(), "0s") + "`"
+				want = "`" + strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m") + "`"
 				if d < time.Minute {
 					want = "`" + d.String() + "`"
 				}

@@ -49,6 +49,7 @@ const (
 	sessionSeries
 	protocolSeries
 	causeSeries
+	forgottenSeries
 )
 
 var seriesAttributes = [...][]string{
@@ -57,6 +58,7 @@ var seriesAttributes = [...][]string{
 	sessionSeries:     {"compliance", "finalized_by"},
 	protocolSeries:    {"protocol", "verdict"},
 	causeSeries:       {"cause"},
+	forgottenSeries:   {"cause"},
 }
 
 // otherTool stands for all tools after the first max_tools.
@@ -114,6 +116,9 @@ func (r *recorder) Announce(p *policy.Policy) {
 	r.builder.ProcessorResultsealDuplicateSpans.Add(ctx, 0)
 	r.builder.ProcessorResultsealUncontractedCalls.Add(ctx, 0)
 	r.builder.ProcessorResultsealRefusedSpans.Add(ctx, 0)
+	for _, cause := range []forgottenFor{forgottenTTL, forgottenLimit} {
+		r.Forgot(0, cause)
+	}
 	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [4]string{"panic"}})
 }
 
@@ -150,6 +155,11 @@ func (r *recorder) Holding(traces int, bytes int64) {
 
 // HoldingSessions says how many sessions' monitors are held.
 func (r *recorder) HoldingSessions(sessions int) { r.sessions.Store(int64(sessions)) }
+
+// Forgot counts conversations whose state was given up.
+func (r *recorder) Forgot(sessions int, cause forgottenFor) {
+	r.add(r.builder.ProcessorResultsealSessionsForgotten, int64(sessions), series{forgottenSeries, [4]string{string(cause)}})
+}
 
 // Late counts spans that came after their trace was finished.
 func (r *recorder) Late(spans int) {

@@ -38,6 +38,7 @@ type TelemetryBuilder struct {
 	ProcessorResultsealScoreDuration     metric.Float64Histogram
 	ProcessorResultsealSessions          metric.Int64Counter
 	ProcessorResultsealSessionsActive    metric.Int64ObservableGauge
+	ProcessorResultsealSessionsForgotten metric.Int64Counter
 	ProcessorResultsealTracesActive      metric.Int64ObservableGauge
 	ProcessorResultsealUncontractedCalls metric.Int64Counter
 	ProcessorResultsealUnscoredTraces    metric.Int64Counter
@@ -185,6 +186,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ProcessorResultsealSessionsActive, err = builder.meter.Int64ObservableGauge(
 		"otelcol_processor_resultseal_sessions_active",
 		metric.WithDescription("Sessions whose monitors are held [Alpha]"),
+		metric.WithUnit("{sessions}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorResultsealSessionsForgotten, err = builder.meter.Int64Counter(
+		"otelcol_processor_resultseal_sessions_forgotten",
+		metric.WithDescription("Conversations whose monitors were given up. A later trace of one begins them anew [Alpha]"),
 		metric.WithUnit("{sessions}"),
 	)
 	errs = errors.Join(errs, err)

@@ -40,6 +40,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorResultsealRefusedSpans.Add(context.Background(), 1)
 	tb.ProcessorResultsealScoreDuration.Record(context.Background(), 1)
 	tb.ProcessorResultsealSessions.Add(context.Background(), 1)
+	tb.ProcessorResultsealSessionsForgotten.Add(context.Background(), 1)
 	tb.ProcessorResultsealUncontractedCalls.Add(context.Background(), 1)
 	tb.ProcessorResultsealUnscoredTraces.Add(context.Background(), 1)
 	AssertEqualProcessorResultsealBytesActive(t, testTel,
@@ -70,6 +71,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealSessionsActive(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorResultsealSessionsForgotten(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealTracesActive(t, testTel,

@@ -1,0 +1,263 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/session"
+)
+
+// A conversation at rest is a text of bytes: a version, then its parts one after
+// the other, numbers as varints and strings with their length before them. It is
+// a quarter of the size of the conversation in use, has no pointers, and can be
+// stored as it is. A monitor stands behind the identity of its protocol: what is
+// found of a protocol that has changed or is gone is left out.
+
+// snapshotVersion is the first byte of a conversation at rest.
+const snapshotVersion = 1
+
+// ErrBadConversation is a conversation at rest that cannot be read.
+var ErrBadConversation = errors.New("the saved conversation is damaged or of another version")
+
+// Bits of a conversation's and a protocol's flags.
+const (
+	flagOpened = 1 << iota
+	flagUnheard
+)
+
+const (
+	flagHalted = 1 << iota
+	flagCut
+	flagCertain
+)
+
+// identity tells a protocol from all others, and from itself after a change that
+// gives its monitor's state another meaning.
+func identity(p *policy.Protocol) uint64 {
+	return xxhash.Sum64String(p.Name + "\x00" + p.Automaton.Hash())
+}
+
+// AppendConversation appends a conversation at rest.
+func (s *Scorer) AppendConversation(dst []byte, c *Conversation) []byte {
+	dst = append(dst, snapshotVersion, bits(c.history.opened, c.unheard))
+	dst = binary.AppendUvarint(dst, uint64(c.consumed))
+	dst = appendText(dst, c.gap)
+	dst = binary.AppendUvarint(dst, uint64(len(c.history.items)))
+	for _, it := range c.history.items {
+		dst = binary.LittleEndian.AppendUint64(append(dst, byte(it.role)), it.hash)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(c.calls)))
+	for i := range c.calls {
+		k := &c.calls[i]
+		dst = append(dst, bits(k.Called, k.Answered))
+		dst = appendText(appendText(dst, k.ID), k.Tool)
+	}
+	n := 0
+	for _, f := range c.followed {
+		if f.monitor != nil {
+			n++
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(n))
+	for _, p := range s.policy.Protocols {
+		if f := c.followed[p.Index]; f != nil && f.monitor != nil {
+			dst = appendFollowed(dst, p, f)
+		}
+	}
+	return dst
+}
+
+func appendFollowed(dst []byte, p *policy.Protocol, f *followed) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, identity(p))
+	var body []byte
+	snapshot := f.monitor.Snapshot()
+	body = append(body, bits(snapshot.Halted, f.cut, f.certain), byte(f.worst))
+	body = binary.AppendUvarint(body, uint64(snapshot.State)) //nolint:gosec // states are numbered from 0
+	registers := f.monitor.Registers()
+	body = binary.AppendUvarint(body, uint64(len(registers)))
+	for _, r := range registers {
+		body = appendText(appendText(body, r.Name), r.Value.String())
+	}
+	body = binary.AppendUvarint(body, uint64(len(f.seen)))
+	for _, e := range f.seen {
+		// Most events are the automaton's own and have a number there.
+		if symbol := p.Automaton.Symbol(e.Direction, e.Label); symbol >= 0 {
+			body = binary.AppendUvarint(body, uint64(symbol)+1) //nolint:gosec // just compared
+			continue
+		}
+		body = appendText(append(body, 0, byte(e.Direction)), e.Label)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(body)))
+	return append(dst, body...)
+}
+
+// RestoreConversation reads a conversation at rest. The error wraps
+// [ErrBadConversation]. Monitors of protocols that are no longer the same begin
+// anew.
+func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
+	r := &restorer{data: data}
+	if r.byte() != snapshotVersion {
+		return nil, ErrBadConversation
+	}
+	c := &Conversation{}
+	flags := r.byte()
+	c.history.opened, c.unheard = flags&flagOpened != 0, flags&flagUnheard != 0
+	c.consumed = genai.Timestamp(r.number())
+	c.gap = r.text()
+	c.history.items = make([]item, 0, r.count(9))
+	for range cap(c.history.items) {
+		role := genai.Role(r.byte())
+		c.history.items = append(c.history.items, item{role: role, hash: r.fixed()})
+	}
+	c.calls = make([]knownCall, 0, r.count(3))
+	for range cap(c.calls) {
+		flags := r.byte()
+		c.calls = append(c.calls, knownCall{Called: flags&1 != 0, Answered: flags&2 != 0, ID: r.text(), Tool: r.text()})
+	}
+	for range r.count(9) {
+		id := r.fixed()
+		body := &restorer{data: r.bytes()}
+		for _, p := range s.policy.Protocols {
+			if p.Session != policy.SessionConversation || identity(p) != id {
+				continue
+			}
+			f := body.followed(p)
+			if body.failed || len(body.data) > 0 {
+				return nil, fmt.Errorf("%w: protocol %q", ErrBadConversation, p.Name)
+			}
+			if c.followed == nil {
+				c.followed = map[int]*followed{}
+			}
+			c.followed[p.Index] = f
+		}
+	}
+	if r.failed || len(r.data) > 0 {
+		return nil, ErrBadConversation
+	}
+	return c, nil
+}
+
+// restorer reads a conversation at rest from its front. After a mistake it gives
+// zeros.
+type restorer struct {
+	data   []byte
+	failed bool
+}
+
+func (r *restorer) followed(p *policy.Protocol) *followed {
+	flags := r.byte()
+	f := &followed{worst: Compliance(r.byte()), cut: flags&flagCut != 0, certain: flags&flagCertain != 0}
+	state := r.number()
+	snapshot := session.Snapshot{Protocol: p.Automaton.Hash(), Halted: flags&flagHalted != 0}
+	if f.worst > Violation || state >= uint64(p.Automaton.States()) { //nolint:gosec // a count
+		r.failed = true
+		return nil
+	}
+	snapshot.State = int(state) //nolint:gosec // just compared
+	for range r.count(2) {
+		name := r.text()
+		v, err := session.ParseValue(r.text())
+		if err != nil {
+			r.failed = true
+			return nil
+		}
+		if snapshot.Registers == nil {
+			snapshot.Registers = map[string]session.Value{}
+		}
+		snapshot.Registers[name] = v
+	}
+	m, err := p.Automaton.Restore(snapshot)
+	if err != nil {
+		r.failed = true
+		return nil
+	}
+	f.monitor = m
+	var events []session.Event
+	f.seen = make([]session.Event, 0, r.count(1))
+	for range cap(f.seen) {
+		symbol := r.number()
+		if symbol == 0 {
+			f.seen = append(f.seen, session.Event{Direction: session.Direction(r.byte()), Label: r.text()})
+			continue
+		}
+		if events == nil {
+			events = p.Automaton.Events()
+		}
+		if symbol > uint64(len(events)) {
+			r.failed = true
+			return nil
+		}
+		f.seen = append(f.seen, events[symbol-1])
+	}
+	return f
+}
+
+func (r *restorer) take(n uint64) []byte {
+	if r.failed || n > uint64(len(r.data)) {
+		r.failed, r.data = true, nil
+		return nil
+	}
+	taken := r.data[:n]
+	r.data = r.data[n:]
+	return taken
+}
+
+func (r *restorer) byte() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *restorer) fixed() uint64 {
+	if b := r.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (r *restorer) number() uint64 {
+	n, size := binary.Uvarint(r.data)
+	if size <= 0 {
+		r.failed, r.data = true, nil
+		return 0
+	}
+	r.data = r.data[size:]
+	return n
+}
+
+// count reads how many entries follow, each of so many bytes at least: a wrong
+// number must not make room for what is not there.
+func (r *restorer) count(size int) int {
+	n := r.number()
+	if n > uint64(len(r.data)/size) { //nolint:gosec // lengths are not negative
+		r.failed, r.data = true, nil
+		return 0
+	}
+	return int(n) //nolint:gosec // just compared
+}
+
+func (r *restorer) bytes() []byte { return r.take(r.number()) }
+
+func (r *restorer) text() string { return string(r.bytes()) }
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+func bits(set ...bool) (b byte) {
+	for i, on := range set {
+		if on {
+			b |= 1 << i
+		}
+	}
+	return b
+}

@@ -1,0 +1,174 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+)
+
+// conversations keeps the state of conversations between their traces, at most
+// limit of them and each for ttl after its last trace. Those that wait lie as
+// bytes, without pointers; one that a trace is judged by is unpacked for that
+// long. The list by age is linked by index through one slice.
+//
+// It is used in turns: Conversation as often as a trace has conversations, then
+// keep, or drop if judging failed.
+type conversations struct {
+	scorer *score.Scorer
+	limit  int
+	ttl    time.Duration
+
+	index          map[string]int32
+	entries        []conversationEntry
+	newest, oldest int32 // -1 if there are none
+	free           int32 // the first unused entry, linked by older; -1 if there is none
+
+	open map[string]*score.Conversation
+	// forgot is told how many were forgotten, and why.
+	forgot func(n int, cause forgottenFor)
+}
+
+type conversationEntry struct {
+	id           string
+	state        []byte
+	used         time.Time
+	newer, older int32
+}
+
+// forgottenFor is why a conversation's state was given up.
+type forgottenFor string
+
+const (
+	forgottenTTL      forgottenFor = "session_ttl"
+	forgottenLimit    forgottenFor = "max_sessions"
+	forgottenUnusable forgottenFor = "unreadable"
+)
+
+func newConversations(scorer *score.Scorer, limit int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
+	return &conversations{
+		scorer: scorer, limit: limit, ttl: ttl, forgot: forgot,
+		index: map[string]int32{}, newest: -1, oldest: -1, free: -1,
+		open: map[string]*score.Conversation{},
+	}
+}
+
+var _ score.Conversations = (*conversations)(nil)
+
+// Conversation implements score.Conversations.
+func (c *conversations) Conversation(id string) *score.Conversation {
+	if conversation, ok := c.open[id]; ok {
+		return conversation
+	}
+	conversation := &score.Conversation{}
+	if at, ok := c.index[id]; ok {
+		if restored, err := c.scorer.RestoreConversation(c.entries[at].state); err == nil {
+			conversation = restored
+		} else {
+			c.forgot(1, forgottenUnusable)
+		}
+	}
+	c.open[id] = conversation
+	return conversation
+}
+
+// keep puts away the conversations that the last trace was judged by.
+func (c *conversations) keep(now time.Time) {
+	for id, conversation := range c.open {
+		c.put(id, c.scorer.AppendConversation(nil, conversation), now)
+	}
+	clear(c.open)
+}
+
+// drop forgets what a trace did to its conversations.
+func (c *conversations) drop() { clear(c.open) }
+
+// put stores the state of a conversation as the one used last. If there is no
+// room, the one that was used longest ago is forgotten.
+func (c *conversations) put(id string, state []byte, now time.Time) {
+	if c.limit == 0 {
+		return
+	}
+	state = append(make([]byte, 0, len(state)), state...) // no spare room
+	at, known := c.index[id]
+	switch {
+	case known:
+		c.unlink(at)
+	case len(c.index) >= c.limit:
+		c.remove(c.oldest)
+		c.forgot(1, forgottenLimit)
+		fallthrough
+	default:
+		at = c.unused()
+		c.index[id] = at
+		c.entries[at].id = id
+	}
+	c.entries[at].state, c.entries[at].used = state, now
+	c.link(at)
+}
+
+// expire forgets the conversations that no trace came of for ttl.
+func (c *conversations) expire(now time.Time) {
+	n := 0
+	for c.oldest >= 0 && now.Sub(c.entries[c.oldest].used) >= c.ttl {
+		c.remove(c.oldest)
+		n++
+	}
+	if n > 0 {
+		c.forgot(n, forgottenTTL)
+	}
+}
+
+// next is when expire will have something to do.
+func (c *conversations) next() (time.Time, bool) {
+	if c.oldest < 0 {
+		return time.Time{}, false
+	}
+	return c.entries[c.oldest].used.Add(c.ttl), true
+}
+
+// Len is how many conversations are kept.
+func (c *conversations) Len() int { return len(c.index) }
+
+func (c *conversations) unused() int32 {
+	if at := c.free; at >= 0 {
+		c.free = c.entries[at].older
+		return at
+	}
+	c.entries = append(c.entries, conversationEntry{})
+	return int32(len(c.entries) - 1) //nolint:gosec // at most limit
+}
+
+func (c *conversations) remove(at int32) {
+	c.unlink(at)
+	delete(c.index, c.entries[at].id)
+	c.entries[at] = conversationEntry{older: c.free}
+	c.free = at
+}
+
+func (c *conversations) unlink(at int32) {
+	e := &c.entries[at]
+	if e.newer < 0 {
+		c.newest = e.older
+	} else {
+		c.entries[e.newer].older = e.older
+	}
+	if e.older < 0 {
+		c.oldest = e.newer
+	} else {
+		c.entries[e.older].newer = e.newer
+	}
+}
+
+func (c *conversations) link(at int32) {
+	e := &c.entries[at]
+	e.newer, e.older = -1, c.newest
+	if c.newest < 0 {
+		c.oldest = at
+	} else {
+		c.entries[c.newest].newer = at
+	}
+	c.newest = at
+}

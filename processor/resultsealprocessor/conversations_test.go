@@ -1,0 +1,335 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"pgregory.net/rapid"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+)
+
+// A policy whose protocol goes on from trace to trace and keeps two registers.
+const conversationPolicy = `
+contracts:
+  - name: order
+    match: {tools: [order]}
+    claim_type: found
+    required_fields: [ok]
+    freshness: {mode: not_required}
+    source_ref: shop
+    target_ref: "order:{arguments.id}"
+protocols:
+  - name: orders
+    session: conversation
+    protocol: "rec X.!{order(id as id, who as who).?order.X, cancel(id == id, who == who).?cancel.X}"
+`
+
+func loadPolicy(t testing.TB, text string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Load("policy.yaml", []byte(text))
+	require.NoError(t, err)
+	return p
+}
+
+func policyFileOf(t testing.TB, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+// turnOf is the n-th trace of a conversation: an agent that calls a tool.
+func turnOf(n int, conversation, tool, id string) ptrace.Traces {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "shop")
+	spans := rs.ScopeSpans().AppendEmpty().Spans()
+	root := spans.AppendEmpty()
+	trace := testTraceID(fmt.Sprintf("%s/%d", conversation, n))
+	start := scriptEpoch.Add(time.Duration(n) * time.Second)
+	at := func(span ptrace.Span, id string, from, to time.Duration) {
+		span.SetTraceID(trace)
+		span.SetSpanID(testSpanID(id))
+		span.SetName(id)
+		span.SetStartTimestamp(pcommon.NewTimestampFromTime(start.Add(from)))
+		span.SetEndTimestamp(pcommon.NewTimestampFromTime(start.Add(to)))
+	}
+	at(root, "agent", 0, 900*time.Millisecond)
+	root.Attributes().PutStr("gen_ai.operation.name", "invoke_agent")
+	root.Attributes().PutStr("gen_ai.conversation.id", conversation)
+	call := spans.AppendEmpty()
+	at(call, "tool", 100*time.Millisecond, 200*time.Millisecond)
+	call.SetParentSpanID(root.SpanID())
+	call.Attributes().PutStr("gen_ai.operation.name", "execute_tool")
+	call.Attributes().PutStr("gen_ai.tool.name", tool)
+	call.Attributes().PutStr("gen_ai.tool.call.id", fmt.Sprintf("call_%s_%d", conversation, n))
+	call.Attributes().PutStr("gen_ai.tool.call.arguments", fmt.Sprintf(`{"id": %q, "who": "customer-%s"}`, id, id))
+	call.Attributes().PutStr("gen_ai.tool.call.result", `{"ok": true}`)
+	return td
+}
+
+// turns are traces of a few conversations, each conversation's in order. Some
+// keep to the protocol and some do not.
+func turns(random *rand.Rand, conversations, n int) (all []ptrace.Traces) {
+	at := make([]int, conversations)
+	for range n {
+		c := random.IntN(conversations)
+		at[c]++
+		tool := []string{"order", "cancel"}[random.IntN(2)]
+		if at[c] == 1 {
+			tool = "order"
+		}
+		all = append(all, turnOf(at[c], fmt.Sprintf("c%d", c), tool, fmt.Sprint(random.IntN(100)/95)))
+	}
+	return all
+}
+
+type allConversations map[string]*score.Conversation
+
+func (a allConversations) Conversation(id string) *score.Conversation {
+	if a[id] == nil {
+		a[id] = &score.Conversation{}
+	}
+	return a[id]
+}
+
+// offline is what the packages below the processor write onto traces, one after
+// the other.
+func offline(p *policy.Policy, in []ptrace.Traces, finalizedBy string) map[pcommon.TraceID]string {
+	store, scorer := allConversations{}, score.New(p)
+	out := map[pcommon.TraceID]string{}
+	for _, trace := range in {
+		td := ptrace.NewTraces()
+		trace.CopyTo(td)
+		td, _ = canonicalize(td)
+		facts, spans := genai.NewDecoder(genai.Options{}).Traces(td)
+		if v := scorer.Trace(facts, store); v != nil {
+			annotate.New(annotate.Options{}).Session(spans, v, finalizedBy)
+		}
+		out[traceIDOf(td)] = string(marshal(td))
+	}
+	return out
+}
+
+// A protocol that follows conversations says through the processor what it says
+// without one, whatever traces of others come in between.
+func TestConversationsAsOffline(t *testing.T) {
+	in := turns(rand.New(rand.NewPCG(3, 4)), 20, 400)
+	want := offline(loadPolicy(t, conversationPolicy), in, "root")
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		p.start(t)
+		for _, td := range in {
+			copied := ptrace.NewTraces()
+			td.CopyTo(copied)
+			require.NoError(t, p.ConsumeTraces(context.Background(), copied))
+			synctest.Wait() // so that traces are finished in this order
+		}
+		metadatatest.AssertEqualProcessorResultsealSessionsActive(t, p.telemetry, points(point(20)), ignoreTime)
+		p.shutdown(t)
+		if diff := cmp.Diff(want, canonicalTexts(sink.AllTraces())); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+	verdicts := map[string]int{}
+	for _, text := range want {
+		for _, verdict := range []string{"orders=compliant", "orders=violation"} {
+			if strings.Contains(text, verdict) {
+				verdicts[verdict]++
+			}
+		}
+	}
+	require.Len(t, verdicts, 2, "the traces show one verdict only")
+}
+
+// A trace that is finished after later ones of its conversation is marked.
+func TestTraceOutOfOrderIsMarked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		p.start(t)
+		for _, n := range []int{1, 3, 2, 4} {
+			require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(n, "c", "order", "1")))
+			synctest.Wait()
+		}
+		p.shutdown(t)
+		late := []string{}
+		for _, td := range sink.AllTraces() {
+			for span := range spansOf(td) {
+				if v, ok := span.Attributes().Get("resultseal.late"); ok {
+					id := span.TraceID()
+					late = append(late, fmt.Sprintf("%s %s %v", id[:3], span.Name(), v.Bool()))
+				}
+			}
+		}
+		require.Equal(t, []string{"c/2 agent true"}, late)
+	})
+}
+
+// What is forgotten is counted, and begins anew.
+func TestForgottenConversations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) {
+			c.RootDelay, c.MaxSessions, c.SessionTTL = 0, 2, time.Minute
+		})
+		p.start(t)
+		send := func(n int, conversation, tool, id string) string {
+			require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(n, conversation, tool, id)))
+			synctest.Wait()
+			all := sink.AllTraces()
+			for span := range spansOf(all[len(all)-1]) {
+				if v, ok := span.Attributes().Get("resultseal.session.protocols"); ok {
+					return v.Slice().At(0).Str()
+				}
+			}
+			return ""
+		}
+		require.Equal(t, "orders=compliant", send(1, "a", "order", "1"))
+		require.Equal(t, "orders=violation", send(2, "a", "cancel", "2"))
+		require.Equal(t, "orders=compliant", send(1, "b", "order", "1"))
+		require.Equal(t, "orders=compliant", send(1, "c", "order", "1"))
+		require.Equal(t, "orders=compliant", send(3, "a", "order", "1"), "a was pushed out")
+		time.Sleep(59 * time.Second)
+		require.Equal(t, "orders=compliant", send(2, "c", "cancel", "1"))
+		time.Sleep(59 * time.Second)
+		require.Equal(t, "orders=compliant", send(3, "c", "cancel", "1"))
+		forgotten := points(point(1, "cause", "session_ttl"), point(2, "cause", "max_sessions"))
+		metadatatest.AssertEqualProcessorResultsealSessionsForgotten(t, p.telemetry, forgotten, ignoreTime)
+		time.Sleep(61 * time.Second)
+		require.Equal(t, "orders=violation", send(4, "c", "cancel", "1"), "nothing is bound any more")
+		p.shutdown(t)
+	})
+}
+
+// The store keeps what a list would that is cut at its end.
+func TestConversationsAgainstList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(0, 4).Draw(t, "limit")
+		scorer := score.New(&policy.Policy{})
+		forgotten := map[forgottenFor]int{}
+		c := newConversations(scorer, limit, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
+		type kept struct {
+			id   string
+			used time.Time
+		}
+		var list []kept // the newest use last
+		want := map[forgottenFor]int{}
+		now := scriptEpoch
+		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "seconds")) * time.Second)
+			c.expire(now)
+			for len(list) > 0 && now.Sub(list[0].used) >= time.Minute {
+				list = list[1:]
+				want[forgottenTTL]++
+			}
+			id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
+			c.Conversation(id)
+			if rapid.IntRange(0, 4).Draw(t, "fails") == 0 {
+				c.drop()
+			} else {
+				c.keep(now)
+				if at := slices.IndexFunc(list, func(k kept) bool { return k.id == id }); at >= 0 {
+					list = slices.Delete(list, at, at+1)
+				}
+				if list = append(list, kept{id, now}); len(list) > limit {
+					if list = list[1:]; limit > 0 {
+						want[forgottenLimit]++
+					}
+				}
+			}
+			var got []kept
+			for at := c.oldest; at >= 0; at = c.entries[at].newer {
+				got = append(got, kept{c.entries[at].id, c.entries[at].used})
+			}
+			if diff := cmp.Diff(fmt.Sprint(list), fmt.Sprint(got)); diff != "" {
+				t.Fatal(diff)
+			}
+			if len(c.entries) > limit || c.Len() != len(list) || len(c.open) > 0 {
+				t.Fatalf("%d entries, %d ids, limit %d", len(c.entries), c.Len(), limit)
+			}
+		}
+		if diff := cmp.Diff(want, forgotten); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A million idle conversations with a protocol of two registers fit into
+// 512 MiB. It is measured with fewer, and with what an agent's trace leaves
+// behind: a request, two answers, two calls.
+func TestMemoryOfIdleConversations(t *testing.T) {
+	n := 100_000
+	if raceEnabled || testing.Short() {
+		n = 5000
+	}
+	scorer := score.New(loadPolicy(t, conversationPolicy))
+	c := newConversations(scorer, n, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
+	decoder := genai.NewDecoder(genai.Options{})
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range n {
+		id := fmt.Sprintf("conversation-%08d-4f2c-9e1b", i) // as long as a UUID
+		td := turnOf(1, id, "order", fmt.Sprint("order-", i))
+		chat := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().AppendEmpty()
+		td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).CopyTo(chat)
+		chat.SetSpanID(testSpanID("chat"))
+		chat.Attributes().PutStr("gen_ai.operation.name", "chat")
+		chat.Attributes().PutStr("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"an order"}]}]`)
+		chat.Attributes().PutStr("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"text","content":"here it is"}]}]`)
+		facts, _ := decoder.Traces(td)
+		scorer.Trace(facts, c)
+		c.keep(scriptEpoch)
+	}
+	each := float64(heap()-before) / float64(n)
+	t.Logf("%.0f bytes for each conversation, %.0f MiB for a million", each, each*1e6/(1<<20))
+	if !raceEnabled {
+		require.Less(t, each*1e6, float64(512<<20))
+	}
+	require.Equal(t, n, c.Len())
+	runtime.KeepAlive(decoder)
+}
+
+func newScoringProcessor(t *testing.T, next *consumertest.TracesSink, policyText string, change ...func(*Config)) *testProcessor {
+	t.Helper()
+	cfg := createDefaultConfig().(*Config)
+	cfg.PolicyFile = policyFileOf(t, policyText)
+	for _, c := range change {
+		c(cfg)
+	}
+	telemetry := componenttest.NewTelemetry()
+	t.Cleanup(func() { require.NoError(t, telemetry.Shutdown(context.Background())) })
+	p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, next)
+	require.NoError(t, err)
+	return &testProcessor{tracesProcessor: p, telemetry: telemetry, cfg: cfg}
+}
