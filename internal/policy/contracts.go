@@ -5,8 +5,8 @@ package policy
 
 import (
 	"errors"
-	"strings"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
