@@ -52,3 +52,11 @@ func attribute(m pcommon.Map, name string) (engine.Value, bool) {
 	}
 	return ValueOf(v), true
 }
+
+// Attributes returns how many attributes the span has.
+func (s *Span) Attributes() int {
+	if s.attributes == (pcommon.Map{}) {
+		return 0
+	}
+	return s.attributes.Len()
+}

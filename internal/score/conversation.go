@@ -18,8 +18,8 @@ type Conversation struct {
 	followed map[int]*followed // by the protocol's index
 	// consumed is the time of the last event that was stepped.
 	consumed genai.Timestamp
-	gap      string // why an event of an earlier trace may be missing
-	unheard  bool
+	gap      string  // why an event of an earlier trace may be missing
+	unheard  unheard // in an earlier trace
 }
 
 // knownCall is a call that an earlier trace of the conversation showed.
@@ -79,9 +79,9 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 	if f.gap = t.gap; f.gap == "" {
 		f.gap = c.gap
 	}
-	f.unheard = f.unheard || c.unheard
+	f.unheard.add(c.unheard)
 
-	own := translate(f.calls.list, observations)
+	own := s.translate(f, observations)
 
 	late := len(f.list) > 0 && f.list[0].time < c.consumed
 	if late {
@@ -112,18 +112,29 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 }
 
 // translate finds the observations of calls as the trace by itself showed them.
-func translate(list []*call, observations map[*call]*Observation) map[*call]*Observation {
+// A call that only its conversation knows is held against its contracts here.
+func (s *Scorer) translate(f *facts, observations map[*call]*Observation) map[*call]*Observation {
 	type key struct {
-		span     int
-		tool, id string
+		span int
+		id   string // of a call that only messages show
+	}
+	of := func(k *call) key {
+		if len(k.spans) > 0 {
+			return key{span: k.at}
+		}
+		return key{k.at, k.tool + " " + k.id}
 	}
 	by := make(map[key]*Observation, len(observations))
 	for k, o := range observations {
-		by[key{k.at, k.tool, k.id}] = o
+		by[of(k)] = o
 	}
-	own := make(map[*call]*Observation, len(list))
-	for _, k := range list {
-		if o := by[key{k.at, k.tool, k.id}]; o != nil {
+	own := make(map[*call]*Observation, len(f.calls.list))
+	for _, k := range f.calls.list {
+		o := by[of(k)]
+		if o == nil && k.tool != "" {
+			o = s.seal(f.t, k)
+		}
+		if o != nil {
 			own[k] = o
 		}
 	}
@@ -138,7 +149,7 @@ func (c *Conversation) remember(f *facts, t *trace) {
 	if c.gap == "" {
 		c.gap = t.gap
 	}
-	c.unheard = c.unheard || f.unheard
+	c.unheard.add(f.unheard)
 	at := make(map[string]int, len(c.calls))
 	for i := range c.calls {
 		at[c.calls[i].ID] = i
@@ -153,7 +164,8 @@ func (c *Conversation) remember(f *facts, t *trace) {
 			at[k.id] = i
 			c.calls = append(c.calls, knownCall{ID: k.id, Tool: k.tool})
 		}
-		c.calls[i].Called = true
+		// One that was asked for before the conversation was known gave no event.
+		c.calls[i].Called = c.calls[i].Called || !k.prior || len(k.spans) > 0
 		c.calls[i].Answered = c.calls[i].Answered || k.returned
 	}
 	if n := len(c.calls); n > maxKnownCalls {

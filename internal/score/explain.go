@@ -152,7 +152,7 @@ func (a *Account) note(t *trace, f *facts, contracts []*policy.Contract) {
 	if a == nil {
 		return
 	}
-	a.Gap, a.Unheard = f.gap, f.unheard
+	a.Gap, a.Unheard = f.gap, f.unheard.user || f.unheard.agent
 	for _, i := range t.order {
 		n := &t.nodes[i]
 		a.Spans = append(a.Spans, SpanAccount{
@@ -178,13 +178,13 @@ func (a *Account) call(t *trace, k *call, contracts []*policy.Contract) CallAcco
 	}
 	if k.result.State != genai.NotCaptured {
 		for i := range k.shown {
-			if k.shown[i].State == k.result.State && k.shownAt >= 0 {
+			if k.shown[i].result.State == k.result.State && k.shownAt >= 0 {
 				c.ResultSpan, c.InMessages = k.shownAt, true
 				break
 			}
 		}
-		for i := len(k.results) - 1; i >= 0; i-- {
-			if k.results[i].State == k.result.State {
+		for i := len(k.spans) - 1; i >= 0; i-- {
+			if t.result(&t.spans[k.spans[i]].Call.Result).State == k.result.State {
 				c.ResultSpan, c.InMessages = k.spans[i], false
 			}
 		}

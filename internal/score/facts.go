@@ -4,8 +4,6 @@
 package score
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
@@ -18,10 +16,10 @@ type fact struct {
 	kind policy.EventKind
 	span int
 	time genai.Timestamp
-	// late is set for what happened at a span's end: of two facts at the same
-	// time, a call comes before a result.
+	// late is set for what happened at a span's end.
 	late bool
-	// seq orders the facts of one span at one time.
+	// seq orders the facts of one span at one time: 0 for what the span itself
+	// shows.
 	seq int
 
 	call  *call             // of a call or a result
@@ -41,8 +39,16 @@ type facts struct {
 	list    []fact
 	seq     int
 	gap     string // why an event may be missing
-	// unheard is set if a message was there and was not captured.
-	unheard bool
+	unheard unheard
+}
+
+// unheard says whose messages were there, or may have been, and were not
+// captured.
+type unheard struct{ user, agent bool }
+
+func (u *unheard) add(o unheard) {
+	u.user = u.user || o.user
+	u.agent = u.agent || o.agent
 }
 
 // newFacts reads the spans of a trace that count: all of them (within is nil), or
@@ -52,8 +58,11 @@ func newFacts(t *trace, within func(int) bool, h *history, known []knownCall) *f
 	if within == nil {
 		within = func(int) bool { return true }
 	}
-	f := &facts{t: t, within: within, calls: newCalls(t, within, known), history: h}
-	for _, i := range f.models() {
+	f := &facts{t: t, within: within, history: h, gap: t.gap}
+	models := f.models()
+	f.calls = newCalls(t, within, models, known)
+	h.enter()
+	for _, i := range models {
 		f.model(i)
 	}
 	f.calls.settle()
@@ -64,99 +73,115 @@ func newFacts(t *trace, within func(int) bool, h *history, known []knownCall) *f
 	return f
 }
 
-// models returns the spans whose messages count, by start: the model spans, but
-// not one that another instrumentation put around or inside another; and agent
-// spans where no model span inside has any.
-func (f *facts) models() []int {
-	t := f.t
-	heard := make(map[int]bool) // spans at or under which a model span has messages
-	var models []int
-	for _, i := range t.order {
-		s := &t.spans[i]
-		if s.Kind != genai.Model || !f.within(i) || f.repeats(i) {
-			continue
-		}
-		models = append(models, i)
-		if s.Input.Recorded || s.Output.Recorded {
-			for at := i; at >= 0 && !heard[at]; at = t.nodes[at].parent {
-				heard[at] = true
-			}
-		}
-	}
-	for _, i := range t.order {
-		s := &t.spans[i]
-		if s.Kind == genai.Agent && f.within(i) && !heard[i] && (s.Input.Recorded || s.Output.Recorded) {
-			for at := i; at >= 0 && !heard[at]; at = t.nodes[at].parent {
-				heard[at] = true
-			}
-			models = append(models, i)
-		}
-	}
-	slices.SortStableFunc(models, func(a, b int) int { return cmp.Compare(t.nodes[a].start, t.nodes[b].start) })
-	return models
-}
-
-// repeats reports whether a model span stands inside another one that has its
-// messages already.
-func (f *facts) repeats(i int) bool {
-	for at := f.t.nodes[i].parent; at >= 0; at = f.t.nodes[at].parent {
-		if s := &f.t.spans[at]; s.Kind == genai.Model {
-			return s.Input.Recorded && s.Output.Recorded
-		}
-	}
-	return false
-}
-
 // model reads one model call: what is new in its input, and its answer.
 func (f *facts) model(i int) {
-	t := f.t
-	s, n := &t.spans[i], &t.nodes[i]
-	if !s.Input.Recorded || s.Input.Broken || s.Output.Broken || !s.Output.Recorded && s.Failure.Kind == genai.NoFailure {
-		f.unheard = true
-	}
-	for _, news := range f.history.read(s.Input.List) {
+	s, n := &f.t.spans[i], &f.t.nodes[i]
+	f.hear(s)
+	further := false // the message before was an assistant's, too
+	for _, news := range f.history.read(f.withoutAnswer(s.Input.List, s.Output.List)) {
 		m := news.message
-		if news.prior {
-			f.asks(m, i, fromPrior)
-			continue
-		}
-		for j := range m.Parts {
-			if p := &m.Parts[j]; p.Kind == genai.ResponsePart {
-				f.calls.show(p, i)
+		role := roleOf(m)
+		switch {
+		case news.prior:
+			f.asks(m, i, fromPrior, further)
+		case role == genai.Assistant:
+			f.asks(m, i, fromHistory, further)
+			f.shows(m, i, false)
+			f.says([]genai.Message{*m}, i, n.start, false)
+		default:
+			f.shows(m, i, false)
+			if m.Role != genai.User {
+				break
 			}
-		}
-		switch roleOf(m) {
-		case genai.User:
 			if m.Uncaptured {
-				f.unheard = true
+				f.unheard.user = true
 			} else if m.Says() {
 				f.add(fact{kind: policy.UserMessage, span: i, time: n.start, text: m.Text(), first: news.first})
 			}
-		case genai.Assistant:
-			f.asks(m, i, fromHistory)
-			f.says([]genai.Message{*m}, i, n.start, false)
 		}
+		further = role == genai.Assistant
 	}
 	answer := s.Output.List
+	f.says(answer, i, n.end, true)
+	further = false
 	for j := range answer {
-		f.asks(&answer[j], i, fromAnswer)
-		for k := range answer[j].Parts {
-			// A summary of a whole run, or a tool that the provider ran.
-			if p := &answer[j].Parts[k]; p.Kind == genai.ResponsePart {
-				f.calls.show(p, i)
+		f.asks(&answer[j], i, fromAnswer, further)
+		// A summary of a whole run, or a tool that the provider ran.
+		f.shows(&answer[j], i, true)
+		further = true
+	}
+	f.history.answered(answer)
+}
+
+// hear notes what of a model call's messages was not captured.
+func (f *facts) hear(s *genai.Span) {
+	if !s.Input.Recorded || s.Input.Broken {
+		f.unheard.user = true
+	}
+	if !s.Output.Recorded && s.Failure.Kind == genai.NoFailure || s.Output.Broken {
+		f.unheard.agent = true
+	}
+	f.calls.broken = f.calls.broken || s.Input.Broken || s.Output.Broken
+}
+
+func (f *facts) asks(m *genai.Message, model int, from source, further bool) {
+	f.calls.asks(m, model, from, further, &f.seq)
+}
+
+func (f *facts) shows(m *genai.Message, model int, summed bool) {
+	for j := range m.Parts {
+		if p := &m.Parts[j]; p.Kind == genai.ResponsePart {
+			f.calls.show(p, model, summed, &f.seq)
+		}
+	}
+}
+
+// withoutAnswer cuts off what an input shows from the model's own answer on. An
+// instrumentation that keeps a reference to the list of messages writes down
+// what it has become by then.
+func (f *facts) withoutAnswer(input, answer []genai.Message) []genai.Message {
+	asked := map[string]*genai.Part{}
+	for i := range answer {
+		for j := range answer[i].Parts {
+			if p := &answer[i].Parts[j]; p.Kind == genai.CallPart && p.CallID != "" && !p.ServerSide {
+				asked[p.CallID] = p
 			}
 		}
 	}
-	f.history.answered(answer)
-	f.says(answer, i, n.end, true)
-}
-
-func (f *facts) asks(m *genai.Message, model int, from source) {
-	for j := range m.Parts {
-		if p := &m.Parts[j]; p.Kind == genai.CallPart {
-			f.calls.ask(p, model, from)
+	if last := len(input) - 1; len(asked) == 0 {
+		if len(answer) == 1 && last >= 0 && strings.TrimSpace(answer[0].Text()) != "" &&
+			roleOf(&input[last]) == genai.Assistant && hash(&input[last]) == hash(&answer[0]) {
+			return input[:last]
+		}
+		return input
+	}
+	for i := range input {
+		if roleOf(&input[i]) == genai.Assistant && f.t.asksOnly(&input[i], asked) && f.history.find(hash(&input[i]), 0) < 0 {
+			return input[:i]
 		}
 	}
+	return input
+}
+
+// asksOnly reports whether a message asks for calls, and for none but these. A
+// model that uses its ids again asks for something else.
+func (t *trace) asksOnly(m *genai.Message, asked map[string]*genai.Part) bool {
+	found := false
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		if p.Kind != genai.CallPart {
+			continue
+		}
+		q := asked[p.CallID]
+		if q == nil || q.Tool != p.Tool {
+			return false
+		}
+		if a, b := t.args(&p.Content), t.args(&q.Content); a.known && b.known && compareArguments(a.value, b.value) == different {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // says adds an agent's answer: one, however many messages it was recorded as.
@@ -169,7 +194,7 @@ func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, lat
 			continue
 		}
 		asks = asks || m.Calls()
-		f.unheard = f.unheard || m.Uncaptured
+		f.unheard.agent = f.unheard.agent || m.Uncaptured
 		if text := m.Text(); strings.TrimSpace(text) != "" {
 			texts = append(texts, text)
 		}
@@ -184,72 +209,25 @@ func (f *facts) call(k *call) {
 	if k.prior && len(k.spans) == 0 && k.shownAt < 0 {
 		return
 	}
-	if (!k.prior || len(k.spans) > 0) && !k.called {
-		f.add(fact{kind: policy.ToolCall, span: k.at, time: k.start, late: len(k.spans) == 0, call: k})
+	spans := len(k.spans) > 0
+	if (!k.prior || spans) && !k.called {
+		x := fact{kind: policy.ToolCall, span: k.at, time: k.start, late: !spans, call: k, seq: k.askedSeq}
+		if spans {
+			x.span, x.seq = k.spans[0], 0
+		}
+		f.list = append(f.list, x)
 	}
 	if k.returned && !k.answered {
-		span := k.at
-		if len(k.spans) == 0 {
-			span = k.shownAt
+		x := fact{kind: policy.ToolResult, span: k.at, time: k.end, late: spans || k.summed, call: k}
+		if !spans {
+			x.span, x.seq = k.shownAt, k.shownSeq
 		}
-		f.add(fact{kind: policy.ToolResult, span: span, time: k.end, late: len(k.spans) > 0, call: k})
+		f.list = append(f.list, x)
 	}
 }
 
 func (f *facts) add(x fact) {
-	x.seq = f.seq
 	f.seq++
+	x.seq = f.seq
 	f.list = append(f.list, x)
-}
-
-// order sorts by time; of two at once, a parent's before its child's, a call
-// before a result, then by span id.
-func (f *facts) order(list []fact) {
-	slices.SortFunc(list, func(a, b fact) int { return f.compare(&a, &b) })
-}
-
-func (f *facts) compare(a, b *fact) int {
-	t := f.t
-	return cmp.Or(
-		cmp.Compare(a.time, b.time),
-		cmp.Compare(t.nodes[a.span].depth, t.nodes[b.span].depth),
-		cmp.Compare(rank(a), rank(b)),
-		compareIDs(t.spans[a.span].SpanID, t.spans[b.span].SpanID),
-		cmp.Compare(a.seq, b.seq),
-	)
-}
-
-func rank(f *fact) int {
-	if f.late {
-		return 1
-	}
-	return 0
-}
-
-// serialized moves each result next to its call: calls that overlap become
-// pairs, in the order in which they began.
-func serialized(list []fact) []fact {
-	results := map[*call]int{}
-	for i := range list {
-		if list[i].kind == policy.ToolResult {
-			results[list[i].call] = i
-		}
-	}
-	out := make([]fact, 0, len(list))
-	called := map[*call]bool{}
-	for i := range list {
-		x := &list[i]
-		switch {
-		case x.kind == policy.ToolCall:
-			called[x.call] = true
-			out = append(out, *x)
-			if r, ok := results[x.call]; ok {
-				out = append(out, list[r])
-			}
-		case x.kind == policy.ToolResult && called[x.call]:
-		default:
-			out = append(out, *x)
-		}
-	}
-	return out
 }

@@ -4,6 +4,7 @@
 package score
 
 import (
+	"sort"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -20,6 +21,11 @@ import (
 type history struct {
 	items  []item
 	opened bool // the first model call has been read
+	// begun is where the messages of the current trace begin.
+	begun int
+	// pieces is set once a model was shown only what is new: from then on no input
+	// is taken for the beginning once more.
+	pieces bool
 
 	at map[uint64][]int // positions in items by hash; made when it is needed
 }
@@ -34,6 +40,9 @@ type item struct {
 // before what is known, as a shortened one does.
 const maxHistory = 4096
 
+// enter begins a further trace.
+func (h *history) enter() { h.begun = len(h.items) }
+
 // rest puts the history away until the next trace of its conversation.
 func (h *history) rest() {
 	h.at = nil
@@ -41,6 +50,7 @@ func (h *history) rest() {
 		h.items = append([]item(nil), h.items[n-maxHistory:]...)
 	}
 	h.items = h.items[:len(h.items):len(h.items)]
+	h.pieces = false
 }
 
 func (h *history) wake() {
@@ -73,7 +83,11 @@ func hash(m *genai.Message) uint64 {
 		default:
 			b.Write([]byte{0, byte('0' + p.Kind)})
 			b.WriteString(p.Tool)
-			if text, err := p.Content.Value.AppendCanonical(nil); err == nil {
+			v := p.Content.Value
+			if p.Kind == genai.CallPart {
+				v, _ = p.Content.Arguments() // as text in an answer, as data in what is shown later
+			}
+			if text, err := v.AppendCanonical(nil); err == nil {
 				b.Write(text)
 			}
 		}
@@ -104,10 +118,9 @@ func (h *history) push(it item) {
 // find returns the first position of the message at or after from, or -1.
 func (h *history) find(hash uint64, from int) int {
 	h.wake()
-	for _, p := range h.at[hash] {
-		if p >= from {
-			return p
-		}
+	positions := h.at[hash]
+	if n := sort.SearchInts(positions, from); n < len(positions) {
+		return positions[n]
 	}
 	return -1
 }
@@ -173,12 +186,15 @@ func (h *history) read(input []genai.Message) []news {
 		return out
 	}
 
-	if h.begins(items) {
+	if last < 0 && h.begins(items) {
 		return nil
 	}
 	from, matched := h.align(items[:last+1], messages, &out)
 	if !matched {
 		from = h.afterLast()
+	}
+	if last < 0 && from > h.begun {
+		h.pieces = true
 	}
 	for i := last + 1; i < len(items); i++ {
 		if p := h.find(items[i].hash, from); p >= 0 {
@@ -193,13 +209,16 @@ func (h *history) read(input []genai.Message) []news {
 	return out
 }
 
-// begins reports whether the input is a beginning of the conversation.
+// begins reports whether an input without any answer is the beginning of the
+// trace once more: another model was asked the same, or the same one again. Where
+// models are shown only what is new, the same words are said once more.
 func (h *history) begins(items []item) bool {
-	if len(items) > len(h.items) {
+	known := h.items[h.begun:]
+	if h.pieces || len(items) > len(known) {
 		return false
 	}
 	for i := range items {
-		if items[i].hash != h.items[i].hash {
+		if items[i].hash != known[i].hash {
 			return false
 		}
 	}

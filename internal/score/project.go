@@ -139,7 +139,7 @@ func spanFacts(t *trace, p *policy.Protocol, within func(int) bool) []fact {
 				continue
 			}
 			node := &t.nodes[i]
-			x := fact{kind: policy.SpanEvent, span: i, time: node.start, rule: rule, seq: -1}
+			x := fact{kind: policy.SpanEvent, span: i, time: node.start, rule: rule}
 			if rule.AtEnd {
 				x.time, x.late = node.end, true
 			}

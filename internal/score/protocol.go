@@ -4,6 +4,8 @@
 package score
 
 import (
+	"slices"
+
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
@@ -194,26 +196,35 @@ func (r *runner) missing() (why string, which func(session.Direction, string) bo
 	if r.f.gap != "" {
 		return r.f.gap, func(session.Direction, string) bool { return true }
 	}
-	if r.f.unheard && listens(r.p) {
-		return gapMessages, func(d session.Direction, label string) bool { return says(r.p, d, label) }
+	if kinds := r.unheard(); len(kinds) > 0 {
+		return gapMessages, func(d session.Direction, label string) bool { return says(r.p, kinds, d, label) }
 	}
 	return "", nil
 }
 
-// listens reports whether a protocol has rules for messages.
-func listens(p *policy.Protocol) bool {
-	for _, rule := range p.Events {
-		if rule.Event == policy.UserMessage || rule.Event == policy.AgentMessage {
-			return true
+// unheard returns the kinds of messages that the protocol listens to and that
+// were not all captured.
+func (r *runner) unheard() (kinds []policy.EventKind) {
+	for _, k := range [...]struct {
+		kind policy.EventKind
+		lost bool
+	}{{policy.UserMessage, r.f.unheard.user}, {policy.AgentMessage, r.f.unheard.agent}} {
+		if k.lost && listens(r.p, k.kind) {
+			kinds = append(kinds, k.kind)
 		}
 	}
-	return false
+	return kinds
+}
+
+// listens reports whether a protocol has rules for a kind of event.
+func listens(p *policy.Protocol, kind policy.EventKind) bool {
+	return slices.ContainsFunc(p.Events, func(rule *policy.EventRule) bool { return rule.Event == kind })
 }
 
 // says reports whether a message may be the event.
-func says(p *policy.Protocol, d session.Direction, label string) bool {
+func says(p *policy.Protocol, kinds []policy.EventKind, d session.Direction, label string) bool {
 	for _, rule := range p.Events {
-		if rule.Event != policy.UserMessage && rule.Event != policy.AgentMessage || rule.Direction != d {
+		if !slices.Contains(kinds, rule.Event) || rule.Direction != d {
 			continue
 		}
 		if literal, ok := rule.Label.Literal(); !ok || literal == label {

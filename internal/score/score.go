@@ -85,7 +85,8 @@ func (s *Scorer) Late(spans []genai.Span) *Session {
 	t := newTrace(spans)
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
 	v.describe(t)
-	c := newCalls(t, func(int) bool { return true }, nil)
+	c := newCalls(t, func(int) bool { return true }, nil, nil)
+	c.broken = true // a model that asked may still come
 	c.settle()
 	s.observe(t, c.list, v)
 	v.index(t)
@@ -108,6 +109,26 @@ func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observa
 		v.Observations = append(v.Observations, *o)
 	}
 	return observations
+}
+
+// known are the calls of a trace's conversations that earlier traces asked for.
+// What became of them there does not concern a session that is a trace.
+func (s *Scorer) known(t *trace, store Conversations) []knownCall {
+	if !s.conversational || store == nil {
+		return nil
+	}
+	var known []knownCall
+	for _, id := range t.conversations() {
+		if id == "" {
+			continue
+		}
+		for _, k := range store.Conversation(id).calls {
+			if !k.Answered {
+				known = append(known, knownCall{ID: k.ID, Tool: k.Tool})
+			}
+		}
+	}
+	return known
 }
 
 // concerns reports whether a trace tells anything of an agent, or of a span that

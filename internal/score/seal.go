@@ -143,12 +143,7 @@ func input(k *call, c *policy.Contract) (in *engine.Input, conflict bool) {
 	in = &engine.Input{Kind: r.Kind, Body: r.Value, ExitCode: r.ExitCode}
 	conflict = r.Failed || k.conflict || k.failure.Kind == genai.ToolError
 
-	status := int64(0)
-	for _, span := range k.statuses {
-		if status = span; status != 0 {
-			break
-		}
-	}
+	status := k.status
 	kind, fixed := c.Observation.Kind.Input()
 	if !fixed {
 		if status != 0 && r.Kind == engine.KindJSON {

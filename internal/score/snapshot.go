@@ -22,7 +22,7 @@ import (
 // found of a protocol that has changed or is gone is left out.
 
 // snapshotVersion is the first byte of a conversation at rest.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // ErrBadConversation is a conversation at rest that cannot be read.
 var ErrBadConversation = errors.New("the saved conversation is damaged or of another version")
@@ -30,7 +30,8 @@ var ErrBadConversation = errors.New("the saved conversation is damaged or of ano
 // Bits of a conversation's and a protocol's flags.
 const (
 	flagOpened = 1 << iota
-	flagUnheard
+	flagUnheardUser
+	flagUnheardAgent
 )
 
 const (
@@ -47,7 +48,7 @@ func identity(p *policy.Protocol) uint64 {
 
 // AppendConversation appends a conversation at rest.
 func (s *Scorer) AppendConversation(dst []byte, c *Conversation) []byte {
-	dst = append(dst, snapshotVersion, bits(c.history.opened, c.unheard))
+	dst = append(dst, snapshotVersion, bits(c.history.opened, c.unheard.user, c.unheard.agent))
 	dst = binary.AppendUvarint(dst, uint64(c.consumed))
 	dst = appendText(dst, c.gap)
 	dst = binary.AppendUvarint(dst, uint64(len(c.history.items)))
@@ -109,7 +110,8 @@ func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 	}
 	c := &Conversation{}
 	flags := r.byte()
-	c.history.opened, c.unheard = flags&flagOpened != 0, flags&flagUnheard != 0
+	c.history.opened = flags&flagOpened != 0
+	c.unheard = unheard{user: flags&flagUnheardUser != 0, agent: flags&flagUnheardAgent != 0}
 	c.consumed = genai.Timestamp(r.number())
 	c.gap = r.text()
 	c.history.items = make([]item, 0, r.count(9))

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
@@ -21,13 +22,20 @@ type trace struct {
 
 	duplicates [][2]int // redelivered span, the span it repeats
 	gap        string   // why an event may be missing from the trace; "" if nothing says so
+
+	results   map[*genai.Content]genai.Result
+	arguments map[*genai.Content]arguments
 }
 
 type node struct {
 	parent int // -1 for none
 	depth  int32
-	start  genai.Timestamp // not before the parent's: clocks of two processes may differ
-	end    genai.Timestamp
+	// start and end are not before the parent's start: clocks of two processes
+	// may differ.
+	start, end genai.Timestamp
+	// skewed orders what was moved to the same time by that: the span's own
+	// times. They are 0 where nothing was moved.
+	skewedStart, skewedEnd genai.Timestamp
 
 	agent        string // own or inherited
 	conversation string
@@ -43,16 +51,11 @@ const (
 )
 
 func newTrace(spans []genai.Span) *trace {
-	t := &trace{spans: spans, nodes: make([]node, len(spans))}
-	byID := make(map[genai.SpanID]int, len(spans))
-	for i := range spans {
-		if first, again := byID[spans[i].SpanID]; again {
-			t.duplicates = append(t.duplicates, [2]int{i, first})
-			continue
-		}
-		byID[spans[i].SpanID] = i
-		t.order = append(t.order, i)
+	t := &trace{
+		spans: spans, nodes: make([]node, len(spans)),
+		results: map[*genai.Content]genai.Result{}, arguments: map[*genai.Content]arguments{},
 	}
+	byID := t.once()
 	root := false
 	for _, i := range t.order {
 		s, n := &spans[i], &t.nodes[i]
@@ -78,12 +81,39 @@ func newTrace(spans []genai.Span) *trace {
 	slices.SortFunc(t.order, func(a, b int) int {
 		return cmp.Or(
 			cmp.Compare(t.nodes[a].start, t.nodes[b].start),
+			cmp.Compare(t.nodes[a].skewedStart, t.nodes[b].skewedStart),
 			cmp.Compare(t.nodes[a].depth, t.nodes[b].depth),
 			compareIDs(spans[a].SpanID, spans[b].SpanID),
 		)
 	})
 	t.agreeOnConversation()
 	return t
+}
+
+// once fills order with each span once. Of a span that was delivered twice the
+// copy that tells more counts, whatever came first.
+func (t *trace) once() map[genai.SpanID]int {
+	byID := make(map[genai.SpanID]int, len(t.spans))
+	for i := range t.spans {
+		first, again := byID[t.spans[i].SpanID]
+		if !again || tellsMore(&t.spans[i], &t.spans[first]) {
+			byID[t.spans[i].SpanID] = i
+		}
+	}
+	for i := range t.spans {
+		if kept := byID[t.spans[i].SpanID]; kept != i {
+			t.duplicates = append(t.duplicates, [2]int{i, kept})
+		} else {
+			t.order = append(t.order, i)
+		}
+	}
+	return byID
+}
+
+// tellsMore reports whether a copy of a span was exported later than another:
+// it ends later, or has more attributes.
+func tellsMore(a, b *genai.Span) bool {
+	return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Attributes(), b.Attributes())) > 0
 }
 
 func compareIDs(a, b genai.SpanID) int { return bytes.Compare(a[:], b[:]) }
@@ -108,20 +138,31 @@ func (t *trace) inherit() {
 			n.start, n.end = s.Start, s.End
 			n.agent, n.conversation, n.service = s.Agent, s.Conversation, s.Service
 			if n.parent >= 0 {
-				p := &t.nodes[n.parent]
-				n.depth = p.depth + 1
-				n.start = max(n.start, p.start)
-				if n.agent == "" {
-					n.agent = p.agent
-				}
-				if n.conversation == "" {
-					n.conversation = p.conversation
-				}
+				n.inherit(&t.nodes[n.parent])
 			}
-			n.end = max(n.end, n.start)
 			state[at] = done
 		}
 		path = path[:0]
+	}
+}
+
+func (n *node) inherit(p *node) {
+	n.depth = p.depth + 1
+	if n.agent == "" {
+		n.agent = p.agent
+	}
+	if n.conversation == "" {
+		n.conversation = p.conversation
+	}
+	if n.start < p.start || n.start == p.start && p.skewedStart > 0 {
+		// Moved behind its parent. What was moved to the same time keeps its own
+		// order, but no child comes before its parent.
+		n.skewedStart = max(n.start, p.skewedStart)
+		n.start = p.start
+	}
+	if n.end < n.start || n.end == n.start && n.skewedStart > 0 {
+		n.skewedEnd = max(n.end, n.skewedStart)
+		n.end = n.start
 	}
 }
 
@@ -158,6 +199,16 @@ func (t *trace) within(ancestor, span int) bool {
 	return false
 }
 
+// agentOf returns the agent's span that encloses a span, -1 if none does.
+func (t *trace) agentOf(span int) int {
+	for at := span; at >= 0; at = t.nodes[at].parent {
+		if t.spans[at].Kind == genai.Agent {
+			return at
+		}
+	}
+	return -1
+}
+
 // root returns the span that stands for the trace: a span without a parent of
 // its own trace, else the earliest.
 func (t *trace) root() int {
@@ -172,4 +223,31 @@ func (t *trace) root() int {
 		}
 	}
 	return t.order[0]
+}
+
+// arguments are a call's arguments as data.
+type arguments struct {
+	value engine.Value
+	known bool
+}
+
+// result opens a recorded result. It is parsed once, however many protocols and
+// contracts ask for it.
+func (t *trace) result(c *genai.Content) genai.Result {
+	r, ok := t.results[c]
+	if !ok {
+		r = c.Result()
+		t.results[c] = r
+	}
+	return r
+}
+
+// args opens recorded arguments, once.
+func (t *trace) args(c *genai.Content) arguments {
+	a, ok := t.arguments[c]
+	if !ok {
+		a.value, a.known = c.Arguments()
+		t.arguments[c] = a
+	}
+	return a
 }

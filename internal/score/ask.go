@@ -1,0 +1,196 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"slices"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+)
+
+// source is where a request for a call was found.
+type source uint8
+
+const (
+	fromAnswer  source = iota // in the answer of the model that asked
+	fromHistory               // in what a later model call was shown
+	fromPrior                 // in a conversation from before the session
+)
+
+// asks notes that a message asks for calls. A further message of the same answer
+// adds to what is pending; the first one of an answer begins anew.
+func (c *calls) asks(m *genai.Message, model int, from source, further bool, seq *int) {
+	first := !further
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		if p.Kind != genai.CallPart {
+			continue
+		}
+		if first {
+			c.pending, first = nil, false
+		}
+		c.pending = append(c.pending, c.ask(p, model, from, seq))
+	}
+}
+
+// ask notes that a model asked for a call.
+func (c *calls) ask(p *genai.Part, model int, from source, seq *int) *call {
+	k := c.asked(p, model, from)
+	if k == nil {
+		k = newCall()
+		k.id, k.tool, k.prior = c.id(p.CallID), p.Tool, from == fromPrior
+		c.take(k, model)
+		k.start = k.end
+		if from == fromHistory {
+			k.start = c.t.nodes[model].start // nobody saw it sooner
+		}
+		if k.id != "" {
+			c.byID[k.id] = k
+		}
+	}
+	if k.asked < 0 {
+		k.asked = model
+	}
+	if k.askedSeq == 0 {
+		*seq++
+		k.askedSeq = *seq
+	}
+	if k.tool == "" {
+		k.tool = p.Tool
+	}
+	k.serverSide = k.serverSide || p.ServerSide
+	k.arguments = append(k.arguments, &p.Content)
+	return k
+}
+
+// asked finds the call that a request is for: by id, else a call of the same
+// tool that nobody asked for yet, the same arguments first.
+func (c *calls) asked(p *genai.Part, model int, from source) *call {
+	id := c.id(p.CallID)
+	if id != "" {
+		if k := c.byID[id]; k != nil && !(k.answered && from == fromAnswer) {
+			return k
+		}
+	}
+	found := c.unaskedCall(p.Tool, id, &p.Content, model, from, unknown)
+	if found == nil && p.Tool != "" {
+		// A call whose instrumentation hides the tool's name.
+		found = c.unaskedCall("", id, &p.Content, model, from, alike)
+	}
+	if found != nil && id != "" {
+		if found.id == "" {
+			found.id = id
+		}
+		c.byID[id] = found
+	}
+	return found
+}
+
+// unaskedCall finds the first call of a tool that no request was found for, with
+// the same arguments if there is one.
+func (c *calls) unaskedCall(tool, id string, content *genai.Content, model int, from source, least likeness) *call {
+	list := c.unasked[tool]
+	for len(list) > 0 && list[0].asked >= 0 {
+		list = list[1:]
+	}
+	c.unasked[tool] = list
+	var found *call
+	for n, k := range list {
+		if n == maxBeside {
+			break
+		}
+		if k.asked >= 0 || id != "" && k.id != "" || !c.inTime(k, model, from) {
+			continue
+		}
+		switch c.compare(k, content) {
+		case alike:
+			return k
+		case unknown:
+			if found == nil && least == unknown {
+				found = k
+			}
+		}
+	}
+	return found
+}
+
+// inTime reports whether a call can be the one that a model asked for: it does
+// not end before the model began, and what a model is shown has begun before.
+func (c *calls) inTime(k *call, model int, from source) bool {
+	n := &c.t.nodes[model]
+	switch from {
+	case fromAnswer:
+		return k.end >= n.start
+	case fromHistory:
+		return k.start <= n.start
+	default:
+		return k.end <= n.start
+	}
+}
+
+// show notes that a model was shown a call's result, or that an agent's span
+// sums it up.
+func (c *calls) show(p *genai.Part, model int, summed bool, seq *int) {
+	k, sure := c.answered(p)
+	if k == nil && p.Tool != "" && c.id(p.CallID) != "" {
+		// Asked for where nobody saw it: a model that is shown only what is new.
+		k, sure = newCall(), true
+		k.id, k.tool, k.prior = p.CallID, p.Tool, true
+		c.byID[k.id] = k
+	}
+	if k == nil {
+		return
+	}
+	c.take(k, model)
+	if k.shownAt < 0 {
+		*seq++
+		k.shownAt, k.summed, k.shownSeq = model, summed, *seq
+	}
+	k.shown = append(k.shown, shown{result: c.t.result(&p.Content), failed: p.Failed, sure: sure})
+	k.serverSide = k.serverSide || p.ServerSide
+}
+
+// answered finds the call that a result answers: by id, else among what the last
+// request asked for, else the first of its tool that nobody answered.
+func (c *calls) answered(p *genai.Part) (k *call, sure bool) {
+	if id := c.id(p.CallID); id != "" {
+		if k := c.byID[id]; k != nil {
+			return k, true
+		}
+	}
+	fits := func(k *call) bool {
+		return k.shownAt < 0 && (k.id == "" || c.id(p.CallID) == "") && sameTool(k.tool, p.Tool)
+	}
+	var open []*call
+	for _, k := range c.pending {
+		if fits(k) {
+			open = append(open, k)
+		}
+	}
+	if len(open) > 0 {
+		return c.returnedBy(open, p), len(open) == 1
+	}
+	if i := slices.IndexFunc(c.list, func(k *call) bool { return k.asked >= 0 && fits(k) }); i >= 0 {
+		return c.list[i], false
+	}
+	return nil, false
+}
+
+// returnedBy chooses, of the calls that a result may answer, the one that
+// returned it, else the first.
+func (c *calls) returnedBy(open []*call, p *genai.Part) *call {
+	r := c.t.result(&p.Content)
+	if len(open) > 1 && r.State == genai.Captured {
+		for _, k := range open {
+			for _, span := range k.spans {
+				own := c.t.result(&c.t.spans[span].Call.Result)
+				if own.State == genai.Captured && engine.Equal(own.Value, r.Value) {
+					return k
+				}
+			}
+		}
+	}
+	return open[0]
+}

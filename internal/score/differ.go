@@ -1,0 +1,90 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+)
+
+// differs reports whether what a model was shown is not, as data, what the tool
+// returned. A copy that was cut, and a text made from a structured result, is
+// no difference.
+func differs(returned, shown genai.Result) bool {
+	if returned.State != genai.Captured || shown.State != genai.Captured {
+		return false
+	}
+	return !sameData(returned.Value, shown.Value, 0)
+}
+
+// maxDataDepth bounds how deep two results are compared piece by piece. Deeper
+// ones are compared as a whole.
+const maxDataDepth = 64
+
+func sameData(returned, shown engine.Value, depth int) bool {
+	a, b := returned, shown
+	aText, bText := a.Kind() == engine.StringKind, b.Kind() == engine.StringKind
+	switch {
+	case aText && bText:
+		x, y := strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text())
+		return x == y || depth == 0 && x != "" && strings.Contains(y, x) || genai.CutCopy(x, y)
+	case bText && depth == 0:
+		return true // a rendering
+	case aText && depth == 0:
+		return holds(b, strings.TrimSpace(a.Text()), 0)
+	case a.Kind() == engine.ArrayKind && b.Kind() == engine.ArrayKind && depth < maxDataDepth:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := 0; i < a.Len(); i++ {
+			if !sameData(a.Index(i), b.Index(i), depth+1) {
+				return false
+			}
+		}
+		return true
+	case a.Kind() == engine.ObjectKind && b.Kind() == engine.ObjectKind && depth < maxDataDepth:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := 0; i < a.Len(); i++ {
+			key, x := a.Member(i)
+			y, ok := b.Get(key)
+			if !ok || !sameData(x, y, depth+1) {
+				return false
+			}
+		}
+		return true
+	default:
+		return engine.Equal(a, b)
+	}
+}
+
+// holds reports whether a structure holds a text: a wrapper that no dialect
+// knows. A number or a boolean is what its text says.
+func holds(v engine.Value, text string, depth int) bool {
+	if depth > maxDataDepth {
+		return false
+	}
+	switch v.Kind() {
+	case engine.ArrayKind:
+		for i := 0; i < v.Len(); i++ {
+			if holds(v.Index(i), text, depth+1) {
+				return true
+			}
+		}
+		return false
+	case engine.ObjectKind:
+		for i := 0; i < v.Len(); i++ {
+			if _, inner := v.Member(i); holds(inner, text, depth+1) {
+				return true
+			}
+		}
+		return false
+	default:
+		scalar, ok := v.Scalar()
+		return ok && strings.TrimSpace(scalar) == text || !ok && v.IsNull() && text == "null"
+	}
+}

@@ -1,0 +1,157 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+)
+
+// use is where an id was seen.
+type use struct {
+	tool      string
+	arguments []*genai.Content
+	spans     []int
+	answer    int // the model span whose answer asks for it, -1 if none does
+}
+
+// distrust finds the ids that name no single call: they stand on calls of
+// different tools or with different arguments, two answers ask for them, or two
+// spans one after the other returned different things.
+func (c *calls) distrust(models []int) {
+	uses := map[string]*use{}
+	for _, i := range c.t.order {
+		s := &c.t.spans[i]
+		if s.Kind != genai.Tool || !c.within(i) {
+			continue
+		}
+		id, tool := s.Call.ID, s.Call.Tool
+		if id == "" {
+			id = c.t.result(&s.Call.Result).CallID
+		}
+		if id == "" || c.ambiguous[id] {
+			continue
+		}
+		if tool == "" {
+			tool = c.t.result(&s.Call.Result).Tool
+		}
+		u := uses[id]
+		if u == nil {
+			uses[id] = &use{tool: tool, arguments: []*genai.Content{&s.Call.Arguments}, spans: []int{i}, answer: -1}
+			continue
+		}
+		if !sameTool(u.tool, tool) && !namedFor(u.tool, tool) && !namedFor(tool, u.tool) ||
+			c.contradicts(u.arguments, &s.Call.Arguments) || c.again(u.spans, i) {
+			c.ambiguous[id] = true
+		}
+		u.spans = append(u.spans, i)
+		if u.tool == "" {
+			u.tool = tool
+		}
+	}
+	for _, i := range models {
+		s := &c.t.spans[i]
+		c.distrustMessages(uses, s.Input.List, -1)
+		c.distrustMessages(uses, s.Output.List, i)
+	}
+}
+
+// distrustMessages looks at the requests of messages. answer is the model span
+// whose answer they are, -1 for what a model was shown.
+func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, answer int) {
+	for m := range list {
+		for j := range list[m].Parts {
+			p := &list[m].Parts[j]
+			if p.Kind != genai.CallPart || p.CallID == "" || c.ambiguous[p.CallID] {
+				continue
+			}
+			u := uses[p.CallID]
+			if u == nil {
+				u = &use{tool: p.Tool, answer: -1}
+				uses[p.CallID] = u
+			}
+			switch {
+			case !sameTool(u.tool, p.Tool) && !namedFor(u.tool, p.Tool) && !namedFor(p.Tool, u.tool):
+				c.ambiguous[p.CallID] = true
+			case !c.same(u.arguments, &p.Content) && c.rewritten(u.arguments, &p.Content) == different:
+				c.ambiguous[p.CallID] = true
+			case answer >= 0 && u.answer >= 0 && u.answer != answer:
+				c.ambiguous[p.CallID] = true
+			}
+			if u.tool == "" {
+				u.tool = p.Tool
+			}
+			if len(u.arguments) < maxSpellings && !c.same(u.arguments, &p.Content) {
+				u.arguments = append(u.arguments, &p.Content)
+			}
+			if answer >= 0 {
+				u.answer = answer
+			}
+		}
+	}
+}
+
+// maxSpellings bounds in how many ways the arguments of one call are remembered.
+const maxSpellings = 4
+
+// same reports whether arguments stand there in the very form that was seen.
+func (c *calls) same(known []*genai.Content, other *genai.Content) bool {
+	for _, k := range known {
+		if k.Form == other.Form && engine.Equal(k.Value, other.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// contradicts reports whether spans with the same id were called with different
+// arguments.
+func (c *calls) contradicts(known []*genai.Content, other *genai.Content) bool {
+	b := c.t.args(other)
+	for _, k := range known {
+		a := c.t.args(k)
+		if a.known && b.known && compareArguments(a.value, b.value) == different {
+			return true
+		}
+	}
+	return false
+}
+
+// rewritten compares a request's arguments with those of the calls that its id
+// stands on. Frameworks add defaults and drop what is null, so only a value that
+// both have, and that differs, makes them different.
+func (c *calls) rewritten(known []*genai.Content, other *genai.Content) likeness {
+	b := c.t.args(other)
+	if !b.known {
+		return unknown
+	}
+	for _, k := range known {
+		a := c.t.args(k)
+		if !a.known || a.value.Kind() != engine.ObjectKind || b.value.Kind() != engine.ObjectKind {
+			continue
+		}
+		for i := 0; i < a.value.Len(); i++ {
+			key, x := a.value.Member(i)
+			if y, ok := b.value.Get(key); ok && !engine.Equal(x, y) {
+				return different
+			}
+		}
+	}
+	return unknown
+}
+
+// again reports whether a span is not the same call once more, although it has
+// the same id, tool and arguments: it began after the others had ended, and
+// something else came of it.
+func (c *calls) again(spans []int, i int) bool {
+	t := c.t
+	r := t.result(&t.spans[i].Call.Result)
+	if r.State != genai.Captured {
+		return false
+	}
+	last := spans[len(spans)-1]
+	o := t.result(&t.spans[last].Call.Result)
+	return o.State == genai.Captured && t.spans[last].Failure.Kind == genai.NoFailure &&
+		t.nodes[i].start >= t.nodes[last].end && !t.within(last, i) && !engine.Equal(o.Value, r.Value)
+}

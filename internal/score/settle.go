@@ -1,0 +1,217 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+)
+
+// settle decides, once all facts are joined, what each call came to.
+func (c *calls) settle() {
+	recorded := false // the trace has spans for tools
+	for _, k := range c.list {
+		recorded = recorded || len(k.spans) > 0
+	}
+	for _, k := range c.list {
+		if len(k.spans) > 0 {
+			c.settleSpans(k)
+		} else {
+			c.settleMessages(k, recorded)
+		}
+		for _, content := range k.arguments {
+			a := c.t.args(content)
+			if a.known && (!k.argumentsKnown || k.argumentsValue.Kind() != engine.ObjectKind && a.value.Kind() == engine.ObjectKind) {
+				k.argumentsValue, k.argumentsKnown = a.value, true
+			}
+		}
+	}
+	c.findNeverRun()
+}
+
+// settleSpans reads what a call came to from its spans, and from messages what
+// they lack.
+func (c *calls) settleSpans(k *call) {
+	t := c.t
+	own := c.attempt(k)
+	k.at = own[0]
+	k.start, k.end = t.nodes[k.spans[0]].start, t.nodes[k.at].end
+	for _, i := range own {
+		s := &t.spans[i]
+		r := t.result(&s.Call.Result)
+		failed := k.result.Failed || r.Failed
+		if better(r, k.result) {
+			k.result = r
+		}
+		k.result.Failed = failed
+		if worse(s.Failure, k.failure) {
+			k.failure = s.Failure
+		}
+		if k.status == 0 {
+			k.status = s.Call.HTTPStatus
+		}
+	}
+	c.addShown(k)
+	if leaked(t, k) {
+		k.failure = genai.Failure{}
+	}
+	if k.failure.Kind == genai.Failed && k.result.Failed && !k.failure.Evident {
+		// The status repeats what the result says of itself.
+		k.failure.Kind = genai.ToolError
+	}
+	if k.failure.Kind == genai.NoFailure && k.replyFailed(true) {
+		k.failure = genai.Failure{Kind: genai.ToolError, Evident: true}
+	}
+	switch k.failure.Kind {
+	case genai.Interrupted:
+		// Still open. What came of it later, in other spans, has no such mark.
+		k.returned = false
+	case genai.Cancelled:
+		k.returned = k.result.State == genai.Captured
+	default:
+		k.returned = true
+	}
+}
+
+// attempt returns the spans of the attempt that counts: a call that was
+// interrupted and resumed, or failed and was tried again, has several. Later
+// copies of a call that returned are none.
+func (c *calls) attempt(k *call) []int {
+	t := c.t
+	own := []int{k.spans[0]}
+	end := t.nodes[k.spans[0]].end
+	for n := 1; n < len(k.spans); n++ {
+		i := k.spans[n]
+		if t.nodes[i].start < end || t.within(own[0], i) || t.nodes[i].start == t.nodes[own[0]].start {
+			own = append(own, i)
+			end = max(end, t.nodes[i].end)
+			continue
+		}
+		if !c.cameTo(own) || c.cameTo([]int{i}) && c.failed(own) && !c.failed([]int{i}) {
+			own, end = []int{i}, t.nodes[i].end
+		}
+	}
+	return own
+}
+
+// cameTo reports whether anything came of an attempt: a result or a failure.
+func (c *calls) cameTo(spans []int) bool {
+	for _, i := range spans {
+		s := &c.t.spans[i]
+		if s.Failure.Kind == genai.Interrupted {
+			return false
+		}
+		if s.Failure.Kind != genai.NoFailure || c.t.result(&s.Call.Result).State != genai.NotCaptured {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *calls) failed(spans []int) bool {
+	for _, i := range spans {
+		if c.t.spans[i].Failure.Kind != genai.NoFailure || c.t.result(&c.t.spans[i].Call.Result).Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// settleMessages reads what a call came to from messages, which are all there
+// is. recorded says that other calls have spans.
+func (c *calls) settleMessages(k *call, recorded bool) {
+	t := c.t
+	c.addShown(k)
+	k.returned = k.shownAt >= 0
+	if k.returned {
+		k.end = t.nodes[k.shownAt].start
+		if k.summed {
+			k.end = t.nodes[k.shownAt].end
+		}
+	}
+	// Frameworks tell the model of a tool that threw in a text of their own. It is
+	// the only trace of the failure where spans are recorded and a tool that threw
+	// left none.
+	if k.replyFailed(false) || recorded && genai.FailureText(k.result) {
+		k.failure = genai.Failure{Kind: genai.ToolError, Evident: true}
+	}
+}
+
+// replyFailed reports whether a message marks the call's answer as a failure.
+func (k *call) replyFailed(sure bool) bool {
+	for n := range k.shown {
+		if s := &k.shown[n]; (s.failed || s.result.Failed) && (s.sure || !sure) {
+			return true
+		}
+	}
+	return false
+}
+
+// addShown takes from messages what the spans lack, and finds out whether they
+// contradict each other.
+func (c *calls) addShown(k *call) {
+	for n := range k.shown {
+		r := k.shown[n].result
+		switch {
+		case better(r, k.result):
+			failed := k.result.Failed
+			k.result = r
+			k.result.Failed = failed || r.Failed
+		case len(k.spans) > 0 && k.shown[n].sure && differs(k.result, r):
+			k.conflict = true
+		}
+	}
+}
+
+// worse prefers the failure that says more: a tool that threw, then one that
+// answered that it failed, then a status that nothing else supports.
+func worse(a, b genai.Failure) bool { return severity(a) > severity(b) }
+
+func severity(f genai.Failure) int {
+	switch f.Kind {
+	case genai.NoFailure:
+		return 0
+	case genai.Failed:
+		if f.Evident {
+			return 5
+		}
+		return 1
+	case genai.ToolError:
+		return 3
+	case genai.Cancelled:
+		return 2
+	default: // Interrupted: nobody failed, whatever a span around it says of it
+		return 6
+	}
+}
+
+// better prefers a captured result over a cut one over none.
+func better(a, b genai.Result) bool { return captured(a) > captured(b) }
+
+func captured(r genai.Result) int {
+	switch r.State {
+	case genai.Captured:
+		return 2
+	case genai.Truncated:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// leaked reports whether the call's only sign of failure is a status that came
+// over from another span: the message of a span that failed before, no
+// exception of its own, and a result.
+func leaked(t *trace, k *call) bool {
+	if k.failure.Kind != genai.Failed || k.failure.Evident || k.failure.Status == "" || k.result.State == genai.NotCaptured {
+		return false
+	}
+	for _, i := range t.order {
+		s := &t.spans[i]
+		if s.Failure.Evident && s.Failure.Status == k.failure.Status && t.nodes[i].end <= k.end {
+			return true
+		}
+	}
+	return false
+}
