@@ -12,12 +12,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/report"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -28,13 +25,27 @@ import (
 // observation.
 var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete", "blocked"}
 
+// formats are what --format takes.
+var formats = []string{"table", "json", "jsonl"}
+
 type scoreOptions struct {
 	policy string
 	format string
 	out    string
 	failOn []string
+	input  inputOptions
+}
+
+// inputOptions are the flags of commands that read traces.
+type inputOptions struct {
 	strict bool
 	jobs   int
+}
+
+func (o *inputOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "how many goroutines parse and judge")
+	f.BoolVar(&o.strict, "strict", false, "stop at the first broken file or line")
 }
 
 func newScoreCommand() *cobra.Command {
@@ -50,21 +61,24 @@ What it is, is told by its content. FILE may be a directory, a glob, or "-" for
 standard input. Spans of one trace may lie in several files.
 
 A broken file or line is named and counted, and the rest is scored; the exit
-code is then 2.`,
+status is then 2. Else it is 1 if a session came to what --fail-on names, and 0
+if none did.`,
+		Example: `  resultseal score --policy policy.yaml traces.jsonl
+  resultseal score --policy policy.yaml --format json --fail-on violation,blocked 'runs/*.jsonl.gz'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runScore(cmd, args, &o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.policy, "policy", "", "the policy file (required)")
-	f.StringVar(&o.format, "format", "", "table or json (default: table on a terminal, else json)")
+	f.StringVar(&o.format, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, else json)")
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
-	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "how many goroutines parse and judge")
-	f.BoolVar(&o.strict, "strict", false, "stop at the first broken file or line")
+	o.input.register(cmd)
 	return cmd
 }
 
-func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
+// check refuses what cannot be meant, and fills in what is left out.
+func (o *scoreOptions) check(stdout io.Writer) error {
 	if o.policy == "" {
 		return invalidArgument("--policy is required")
 	}
@@ -74,55 +88,55 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		}
 	}
 	if o.format == "" {
-		if o.format = "json"; o.out == "" && isTerminal(cmd.OutOrStdout()) {
+		if o.format = "json"; o.out == "" && isTerminal(stdout) {
 			o.format = "table"
 		}
 	}
-	if o.format != "table" && o.format != "json" {
-		return invalidArgument(fmt.Sprintf("--format %q is unknown; use table or json", o.format))
+	if !slices.Contains(formats, o.format) {
+		return invalidArgument(fmt.Sprintf("--format %q is unknown; use %s", o.format, strings.Join(formats, ", ")))
 	}
-	text, err := os.ReadFile(o.policy)
-	if err != nil {
-		return invalidArgument("--policy: " + err.Error())
-	}
-	p, err := policy.Load(o.policy, text)
-	if err != nil {
-		return policyError(err)
-	}
+	return nil
+}
 
-	paths, err := traceread.Paths(files)
-	if err != nil {
-		return invalidArgument(err.Error())
+func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
+	if err := o.check(cmd.OutOrStdout()); err != nil {
+		return err
 	}
-	var traces traceread.Collection
-	inputs := report.Inputs{Files: len(paths)}
-	handler := traceread.Handler{
-		Traces: func(td ptrace.Traces, _ traceread.Place) error {
-			traces.Add(td)
-			return nil
-		},
-		Broken: func(e *traceread.Error) error {
-			inputs.Broken++
-			if o.strict {
-				return e
+	p, err := loadPolicy(o.policy)
+	if err != nil {
+		return err
+	}
+	scorer := score.New(p)
+	builder := report.NewBuilder(scorer.Conversational())
+	counts, err := judgeFiles(cmd, files, &o.input, judging{
+		scorer: scorer,
+		take: func(v *verdict) error {
+			if v.session == nil {
+				return nil
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "resultseal: %s\n", e)
-			return nil
+			return builder.Add(v.session, v.facts)
 		},
+	})
+	if err != nil {
+		return err
 	}
-	if err := traceread.Read(paths, cmd.InOrStdin(), o.jobs, handler); err != nil {
-		return invalidInput(err)
+	for _, s := range counts.scattered {
+		if err := builder.Remove(s.trace); err != nil {
+			return err
+		}
 	}
-	inputs.Spans = traces.Spans
-
-	b := judge(traces.Traces(), score.New(p), o.jobs)
-	b.Inputs(inputs)
-	r := b.Report()
-	if err := writeReport(cmd.OutOrStdout(), r, o); err != nil {
+	r, err := builder.Report(report.Inputs{
+		Files: counts.files, Spans: counts.spans, Broken: counts.broken, Scattered: len(counts.scattered),
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := writeTo(cmd.OutOrStdout(), o.out, func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
 		return err
 	}
 	switch {
-	case inputs.Broken > 0:
+	case counts.broken > 0 || len(counts.scattered) > 0:
 		return exitCode(2)
 	case failed(r, o.failOn):
 		return exitCode(1)
@@ -130,52 +144,39 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	return nil
 }
 
-// conversations keeps the state of every conversation of the input.
-type conversations map[string]*score.Conversation
-
-// Conversation implements score.Conversations.
-func (c conversations) Conversation(id string) *score.Conversation {
-	if c[id] == nil {
-		c[id] = &score.Conversation{}
+// loadPolicy reads the file of --policy.
+func loadPolicy(name string) (*policy.Policy, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, invalidArgument("--policy: " + err.Error())
 	}
-	return c[id]
+	p, err := policy.Load(name, text)
+	if err != nil {
+		return nil, policyError(err)
+	}
+	return p, nil
 }
 
-// judge scores every trace. Traces are independent of each other unless a
-// protocol follows conversations, whose traces are judged in order.
-func judge(traces []ptrace.Traces, scorer *score.Scorer, jobs int) *report.Builder {
-	if scorer.Conversational() {
-		jobs = 1
+// judgeFiles judges the files of a command line, and tells on standard error
+// what is broken and, on a terminal, how far it is.
+func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) (judged, error) {
+	paths, err := traceread.Paths(files)
+	if err != nil {
+		return judged{}, invalidArgument(err.Error())
 	}
-	type verdict struct {
-		session *score.Session
-		facts   []genai.Span
+	stderr := cmd.ErrOrStderr()
+	bar := newBar(stderr, isTerminal(stderr), progressDelay, paths)
+	defer bar.end()
+	var mu sync.Mutex
+	j.jobs, j.strict = o.jobs, o.strict
+	j.read = bar.read
+	j.broken = func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		bar.say(stderr, "resultseal: "+err.Error())
 	}
-	verdicts := make([]verdict, len(traces))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(max(jobs, 1), max(len(traces), 1)) {
-		workers.Go(func() {
-			decoder := genai.NewDecoder(genai.Options{})
-			store := conversations{}
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(traces) {
-					return
-				}
-				facts, _ := decoder.Traces(traces[i])
-				verdicts[i] = verdict{scorer.Trace(facts, store), facts}
-			}
-		})
-	}
-	workers.Wait()
-	b := report.NewBuilder(scorer.Conversational())
-	for _, v := range verdicts {
-		if v.session != nil {
-			b.Add(v.session, v.facts)
-		}
-	}
-	return b
+	err = j.run(paths, cmd.InOrStdin())
+	return j.result, err
 }
 
 func failed(r *report.Report, on []string) bool {
@@ -187,18 +188,25 @@ func failed(r *report.Report, on []string) bool {
 	return false
 }
 
-func writeReport(stdout io.Writer, r *report.Report, o *scoreOptions) (err error) {
-	w := stdout
-	if o.out != "" {
-		f, err := os.Create(o.out)
-		if err != nil {
-			return invalidArgument("--out: " + err.Error())
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		w = f
+// writeTo writes to a file, or to standard output if there is no name.
+func writeTo(stdout io.Writer, name string, write func(io.Writer) error) error {
+	if name == "" {
+		return write(stdout)
 	}
-	if o.format == "json" {
+	f, err := os.Create(name)
+	if err != nil {
+		return invalidArgument("--out: " + err.Error())
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+// writeReport writes the report in the form that was asked for.
+func writeReport(w io.Writer, r *report.Report, o *scoreOptions) error {
+	switch o.format {
+	case "json":
 		return r.JSON(w)
+	case "jsonl":
+		return r.JSONL(w)
 	}
 	return r.Table(w, colours(w))
 }

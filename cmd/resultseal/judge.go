@@ -1,0 +1,225 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/internal/traceread"
+)
+
+// judging reads recorded traces, puts their spans together and judges each
+// trace once it is whole.
+type judging struct {
+	scorer *score.Scorer
+	jobs   int
+	memory int64 // how many bytes of spans are held; 0 is no bound
+	strict bool  // stop at what is broken
+
+	// explain chooses the traces whose verdicts are explained; nil chooses none.
+	explain func(trace string, conversation string) bool
+	// take is given each verdict, from several goroutines and in no particular
+	// order; the conversations of a policy that follows them in order, from one.
+	take func(*verdict) error
+	// broken tells of what could not be read or judged, or read in time.
+	broken func(error)
+	// read is told how many bytes were read, from another goroutine.
+	read func(int)
+
+	result judged
+}
+
+// judged counts.
+type judged struct {
+	files, spans, broken int
+
+	scattered []scattered // traces that were judged too early
+	tooEarly  int         // traces of a conversation that were judged after later ones
+}
+
+// scattered is a trace of which spans came after it was judged.
+type scattered struct {
+	trace string
+	at    traceread.Place // of the first that came too late
+	spans int
+}
+
+// verdict is a trace and what it came to.
+type verdict struct {
+	traces  ptrace.Traces
+	spans   []ptrace.Span
+	facts   []genai.Span    // of the same spans
+	session *score.Session  // nil if nothing in it tells of an agent
+	account *score.Account  // nil unless it was asked for
+	id      pcommon.TraceID // of the first span
+}
+
+// run reads files. An error that it returns is not about one of them.
+func (j *judging) run(paths []string, stdin io.Reader) error {
+	j.result.files = len(paths)
+	bench := j.start()
+
+	var at traceread.Place
+	late := map[pcommon.TraceID]int{} // indexes of scattered traces
+	traces := traceread.Collection{
+		Budget:  j.memory,
+		Release: bench.judge,
+		Scattered: func(id pcommon.TraceID, spans int) {
+			i, ok := late[id]
+			if !ok {
+				i = len(j.result.scattered)
+				late[id] = i
+				j.result.scattered = append(j.result.scattered, scattered{trace: id.String(), at: at})
+			}
+			j.result.scattered[i].spans += spans
+		},
+	}
+	err := traceread.Read(paths, stdin, j.jobs, traceread.Handler{
+		Traces: func(td ptrace.Traces, place traceread.Place) error {
+			at = place
+			traces.Add(td)
+			return bench.failure()
+		},
+		Broken: func(e *traceread.Error) error {
+			j.result.broken++
+			if j.strict {
+				return invalidInput(e)
+			}
+			j.broken(e)
+			return nil
+		},
+		Read: j.read,
+	})
+	if err == nil {
+		for _, td := range traces.Traces() {
+			bench.judge(td)
+		}
+	}
+	j.result.spans = traces.Spans
+	if failed := bench.close(); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// conversations keeps the state of every conversation of the input.
+type conversations map[string]*score.Conversation
+
+// Conversation implements score.Conversations.
+func (c conversations) Conversation(id string) *score.Conversation {
+	if c[id] == nil {
+		c[id] = &score.Conversation{}
+	}
+	return c[id]
+}
+
+// bench is where traces are judged. They are independent of each other unless a
+// protocol follows conversations, whose traces are judged in order.
+type bench struct {
+	*judging
+	work    chan ptrace.Traces
+	workers sync.WaitGroup
+
+	mu     sync.Mutex
+	failed error // the first error of who takes the verdicts
+}
+
+// start opens a bench.
+func (j *judging) start() *bench {
+	jobs := max(j.jobs, 1)
+	if j.scorer.Conversational() {
+		jobs = 1
+	}
+	b := &bench{judging: j, work: make(chan ptrace.Traces, jobs)}
+	for range jobs {
+		b.workers.Go(func() {
+			decoder := genai.NewDecoder(genai.Options{})
+			store := conversations{}
+			for td := range b.work {
+				if b.failure() != nil {
+					continue
+				}
+				if err := b.one(decoder, store, td); err != nil {
+					b.mu.Lock()
+					b.failed = err
+					b.mu.Unlock()
+				}
+			}
+		})
+	}
+	return b
+}
+
+// judge has a trace judged. It waits if there is much to do.
+func (b *bench) judge(td ptrace.Traces) { b.work <- td }
+
+func (b *bench) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failed
+}
+
+// close waits until everything is judged.
+func (b *bench) close() error {
+	close(b.work)
+	b.workers.Wait()
+	return b.failed
+}
+
+// one judges a trace. A trace that cannot be judged, which is a fault of this
+// program, costs that trace.
+func (b *bench) one(decoder *genai.Decoder, store conversations, td ptrace.Traces) (err error) {
+	v := &verdict{traces: td}
+	defer func() {
+		if failure := recover(); failure != nil {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.result.broken++
+			b.broken(fmt.Errorf("trace %s cannot be judged, which is a fault of this program: %s", v.id, describePanic(failure)))
+		}
+	}()
+	v.facts, v.spans = decoder.Traces(td)
+	if len(v.facts) == 0 {
+		return nil
+	}
+	v.id = v.spans[0].TraceID()
+	if b.explain != nil && b.explain(v.id.String(), conversationOf(v.facts)) {
+		v.session, v.account = b.scorer.Explain(v.facts, store)
+	} else {
+		v.session = b.scorer.Trace(v.facts, store)
+	}
+	if v.session != nil && v.session.OutOfOrder {
+		b.mu.Lock()
+		b.result.tooEarly++
+		b.mu.Unlock()
+	}
+	return b.take(v)
+}
+
+// conversationOf returns the first conversation that a span names.
+func conversationOf(facts []genai.Span) string {
+	for i := range facts {
+		if c := facts[i].Conversation; c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// describePanic says what went wrong without any text that could come from a
+// span. The runtime's own errors hold types and numbers only.
+func describePanic(failure any) string {
+	if err, ok := failure.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", failure)
+}

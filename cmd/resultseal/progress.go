@@ -1,0 +1,120 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+)
+
+// progressDelay is how long work has to take before it is worth a bar.
+const progressDelay = 2 * time.Second
+
+// bar shows on a terminal how much of the input was read. A nil bar shows
+// nothing.
+type bar struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	tracker progress.Tracker
+	writer  progress.Writer // nil until it is shown
+	timer   *time.Timer
+	ended   bool
+	done    chan struct{} // closed when the writer has ended
+}
+
+// newBar returns a bar that appears on w after a while, nil if w is no terminal.
+func newBar(w io.Writer, terminal bool, delay time.Duration, paths []string) *bar {
+	if !terminal {
+		return nil
+	}
+	b := &bar{w: w, tracker: progress.Tracker{
+		Message:            "reading " + count(len(paths), "file"),
+		Units:              progress.UnitsBytes,
+		Total:              totalSize(paths),
+		RemoveOnCompletion: true,
+	}}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.timer = time.AfterFunc(delay, b.show)
+	return b
+}
+
+// totalSize adds up the sizes of files, 0 if one of them has none.
+func totalSize(paths []string) int64 {
+	total := int64(0)
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == "-" || err == nil && !info.Mode().IsRegular() {
+			return 0
+		}
+		if err == nil {
+			total += info.Size()
+		}
+	}
+	return total
+}
+
+func (b *bar) show() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return // it ended while the timer fired
+	}
+	w := progress.NewWriter()
+	w.SetOutputWriter(b.w)
+	w.SetUpdateFrequency(200 * time.Millisecond)
+	w.SetTrackerLength(30)
+	w.Style().Visibility.Value = true
+	w.Style().Visibility.ETA = b.tracker.Total > 0
+	w.AppendTracker(&b.tracker)
+	b.writer, b.done = w, make(chan struct{})
+	go func() {
+		defer close(b.done)
+		w.Render()
+	}()
+}
+
+// read moves the bar on.
+func (b *bar) read(bytes int) {
+	if b != nil {
+		b.tracker.Increment(int64(bytes))
+	}
+}
+
+// say writes a line to w, above the bar if there is one.
+func (b *bar) say(w io.Writer, line string) {
+	if b != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.writer != nil {
+			b.writer.Log("%s", line)
+			return
+		}
+	}
+	fmt.Fprintln(w, line)
+}
+
+// end takes the bar away.
+func (b *bar) end() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.timer.Stop()
+	b.ended = true
+	if b.writer == nil {
+		return
+	}
+	b.tracker.MarkAsDone()
+	b.writer.Stop()
+	<-b.done
+	b.writer = nil
+}

@@ -1,0 +1,264 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
+)
+
+// shared returns a path in the folder of recordings that are not part of the
+// repository, and skips the test where it is absent.
+func shared(t *testing.T, path ...string) string {
+	t.Helper()
+	root := os.Getenv("RESULTSEAL_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	full := filepath.Join(append([]string{root}, path...)...)
+	if _, err := os.Stat(full); err != nil {
+		t.Skipf("recordings are not here: %v (set RESULTSEAL_SHARED)", err)
+	}
+	return full
+}
+
+// An example of the repository with good runs and bad ones.
+var (
+	examplePolicy = filepath.Join("..", "..", "examples", "protocols", "no-action-on-an-unsealed-fact", "policy.yaml")
+	exampleTraces = filepath.Join("..", "..", "examples", "protocols", "no-action-on-an-unsealed-fact", "traces.jsonl")
+)
+
+func exampleText(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(exampleTraces)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// scored is what the tests read of the JSON form.
+type scored struct {
+	Sessions []struct {
+		ID         string
+		Compliance string
+	}
+	Summary struct {
+		Sessions     int
+		ByCompliance map[string]int `json:"by_compliance"`
+		Observations map[string]int
+	}
+	Inputs struct{ Files, Spans, Broken, Scattered int }
+}
+
+func readScored(t *testing.T, text string) scored {
+	t.Helper()
+	var s scored
+	require.NoError(t, json.Unmarshal([]byte(text), &s))
+	return s
+}
+
+// The published study, by the command.
+func TestScoreBookingStudy(t *testing.T) {
+	policyFile, traces := shared(t, "traces", "booking", "policy.yaml"), shared(t, "traces", "booking", "traces.jsonl.gz")
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			got := execute("", "score", "--policy", policyFile, "--format", format, traces)
+			require.Zero(t, got.code, got.stderr)
+			require.Empty(t, got.stderr)
+			require.Equal(t, map[string]int{"compliant": 31, "unrecognized": 24, "violation": 5}, compliances(t, format, got.stdout))
+		})
+	}
+}
+
+// compliances reads from each form how many sessions came to what.
+func compliances(t *testing.T, format, text string) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	switch format {
+	case "json":
+		for _, s := range readScored(t, text).Sessions {
+			counts[s.Compliance]++
+		}
+	case "jsonl":
+		for line := range strings.Lines(text) {
+			var s struct{ Compliance string }
+			require.NoError(t, json.Unmarshal([]byte(line), &s))
+			counts[s.Compliance]++
+		}
+	case "table":
+		for line := range strings.Lines(text) {
+			var name string
+			var n int
+			if _, err := fmt.Sscanf(line, "%s %d\n", &name, &n); err == nil && len(strings.Fields(line)) == 2 {
+				counts[name] = n
+			}
+		}
+	default:
+		t.Fatalf("nobody reads %s", format)
+	}
+	return counts
+}
+
+// The same input gives the same bytes, in every form, however many goroutines
+// work and in however many files it lies.
+func TestScoreDeterministic(t *testing.T) {
+	text := exampleText(t)
+	lines := strings.SplitAfter(text, "\n")
+	dir := t.TempDir()
+	for i, line := range lines {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.json", len(lines)-i)), []byte(line), 0o600))
+	}
+	for _, format := range formats {
+		want := execute("", "score", "--policy", examplePolicy, "--format", format, exampleTraces)
+		require.Zero(t, want.code, want.stderr)
+		for _, args := range [][]string{
+			{"--jobs", "1", exampleTraces},
+			{"--jobs", "7", exampleTraces},
+			{"--jobs", "0", "-"},
+			{exampleTraces, "./" + exampleTraces}, // a file that is named twice is read once
+		} {
+			got := execute(text, append([]string{"score", "--policy", examplePolicy, "--format", format}, args...)...)
+			require.Equal(t, want, got, "%s %s", format, args)
+		}
+		if format != "json" { // which counts files
+			require.Equal(t, want, execute("", "score", "--policy", examplePolicy, "--format", format, dir), format)
+		}
+	}
+}
+
+func TestScoreExit(t *testing.T) {
+	text := exampleText(t)
+	broken := strings.Replace(text, "\n", "\n{\"resourceSpans\":[\n", 1)
+	tests := []struct {
+		name, in, args string
+		code           int
+		stderr         string
+	}{
+		{"violations without --fail-on", text, "", 0, ""},
+		{"violations", text, "--fail-on violation", 1, ""},
+		{"one of several", text, "--fail-on inconclusive,violation", 1, ""},
+		{"flags add up", text, "--fail-on inconclusive --fail-on violation", 1, ""},
+		{"none of that kind", text, "--fail-on inconclusive,incomplete,unrecognized", 0, ""},
+		{"blocked observations", text, "--fail-on blocked", 1, ""},
+		{"broken", broken, "", 2, "resultseal: standard input:2: broken JSON: it ends too early\n"},
+		{"broken goes before a failure", broken, "--fail-on violation", 2, "resultseal: standard input:2: broken JSON: it ends too early\n"},
+		{"strict", broken, "--strict", 2, "resultseal: PARSE_FAILED: standard input:2: broken JSON: it ends too early\n"},
+		{"nothing", "", "", 0, ""},
+		{"unknown failure", text, "--fail-on oops", 2, `resultseal: INVALID_ARGUMENT: --fail-on "oops" is unknown; use violation, inconclusive, unrecognized, incomplete, blocked` + "\n"},
+		{"unknown format", text, "--format xml", 2, `resultseal: INVALID_ARGUMENT: --format "xml" is unknown; use ` + strings.Join(formats, ", ") + "\n"},
+		{"unknown flag", text, "--oops", 2, "resultseal: INVALID_ARGUMENT: unknown flag: --oops\n"},
+		{"a file that is not there", text, "nowhere.json", 2, "resultseal: nowhere.json: no such file or directory\n"},
+		{"a glob that matches nothing", text, "nowhere*.json", 2, "resultseal: INVALID_ARGUMENT: nowhere*.json: no file matches\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			args := append([]string{"score", "--policy", examplePolicy, "-"}, strings.Fields(tt.args)...)
+			got := execute(tt.in, args...)
+			require.Equal(t, tt.stderr, got.stderr)
+			require.Equal(t, tt.code, got.code)
+		})
+	}
+	for _, args := range [][]string{{"score"}, {"score", "-"}, {"score", "--policy", "nowhere.yaml", "-"}} {
+		require.Equal(t, 2, execute(text, args...).code, args)
+	}
+}
+
+// What can be read is scored, whatever cannot.
+func TestScoreBroken(t *testing.T) {
+	text := exampleText(t)
+	whole := execute(text, "score", "--policy", examplePolicy, "-")
+	require.Zero(t, whole.code, whole.stderr)
+	broken := execute(text+"hello\n"+text[:200], "score", "--policy", examplePolicy, "-")
+	require.Equal(t, 2, broken.code)
+	want, got := readScored(t, whole.stdout), readScored(t, broken.stdout)
+	require.Equal(t, want.Sessions, got.Sessions)
+	require.Equal(t, want.Summary, got.Summary)
+	require.Equal(t, 2, got.Inputs.Broken)
+	require.Empty(t, execute("hello\n"+text, "score", "--strict", "--policy", examplePolicy, "-").stdout, "--strict stops at once")
+}
+
+// Logs beside traces are told to be none; a policy that is wrong is shown.
+func TestScoreWrongFiles(t *testing.T) {
+	got := execute("", "score", "--policy", write(t, "policy.yaml", "contracts:\n  - name: a\n    claim_typ: found\n"), exampleTraces)
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, "resultseal: SCHEMA_INVALID: ")
+	require.Contains(t, got.stderr, "policy.yaml:3:5: contracts[0].claim_typ")
+	require.Contains(t, got.stderr, "\n      claim_typ: found\n      ^")
+	require.Empty(t, got.stdout)
+
+	got = execute(`{"resourceLogs":[]}`, "score", "--policy", examplePolicy, "-")
+	require.Equal(t, 2, got.code)
+	require.Equal(t, "resultseal: standard input:1: these are OTLP logs, not traces\n", got.stderr)
+}
+
+func TestScoreOut(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "report.json")
+	want := execute("", "score", "--policy", examplePolicy, exampleTraces)
+	got := execute("", "score", "--policy", examplePolicy, "--out", out, exampleTraces, "--fail-on", "violation")
+	require.Equal(t, 1, got.code)
+	require.Empty(t, got.stdout)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Equal(t, want.stdout, string(text))
+
+	got = execute("", "score", "--policy", examplePolicy, "--out", filepath.Join(out, "no", "folder"), exampleTraces)
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, "resultseal: INVALID_ARGUMENT: --out: ")
+}
+
+// Spans of one trace may lie in several files, in any form.
+func TestScoreFiles(t *testing.T) {
+	dir := t.TempDir()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	lines := strings.SplitAfter(exampleText(t), "\n")
+	half := len(lines) / 2
+	_, err := z.Write([]byte(strings.Join(lines[:half], "")))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), zipped.Bytes(), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.txt"), []byte("["+strings.Join(strings.Split(strings.TrimSpace(strings.Join(lines[half:], "")), "\n"), ",\n")+"]"), 0o600))
+	want := readScored(t, execute("", "score", "--policy", examplePolicy, exampleTraces).stdout)
+	for _, args := range [][]string{{dir}, {filepath.Join(dir, "*")}, {filepath.Join(dir, "b.txt"), filepath.Join(dir, "a")}} {
+		run := execute("", append([]string{"score", "--policy", examplePolicy}, args...)...)
+		require.Zero(t, run.code, run.stderr)
+		got := readScored(t, run.stdout)
+		require.Equal(t, 2, got.Inputs.Files)
+		require.Equal(t, want.Sessions, got.Sessions)
+		require.Equal(t, want.Summary, got.Summary)
+	}
+}
+
+// A bar is shown on a terminal only, when the work is long, and is gone
+// afterwards; what is broken is told above it.
+func TestProgressBar(t *testing.T) {
+	var none *bar
+	require.Nil(t, newBar(&bytes.Buffer{}, false, 0, nil))
+	none.read(1)
+	none.end()
+
+	var quick bytes.Buffer
+	b := newBar(&quick, true, time.Hour, []string{exampleTraces})
+	b.read(10)
+	b.say(&quick, "hello")
+	b.end()
+	require.Equal(t, "hello\n", quick.String())
+
+	var long lockedBuffer
+	b = newBar(&long, true, 0, []string{exampleTraces})
+	require.Eventually(t, func() bool { return strings.Contains(long.String(), "reading 1 file") }, 5*time.Second, 10*time.Millisecond)
+	b.read(1000)
+	b.say(&long, "it is broken")
+	require.Eventually(t, func() bool { return strings.Contains(long.String(), "it is broken") }, 5*time.Second, 10*time.Millisecond)
+	b.end()
+	require.Contains(t, long.String(), "KB")
+}

@@ -1,0 +1,341 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+)
+
+// Builder collects verdicts, from any number of goroutines.
+type Builder struct {
+	conversational bool
+
+	mu            sync.Mutex
+	conversations map[string]*pending
+	order         []*pending // the conversations as they came
+	counts        *counter
+	report        *Report
+}
+
+// pending is a session that may grow: a conversation.
+type pending struct {
+	session *Session
+	details []blob
+}
+
+// NewBuilder returns a builder. If conversational is set, a session is a
+// conversation over all its traces, as far as spans name one; else a trace.
+func NewBuilder(conversational bool) *Builder {
+	return &Builder{
+		conversational: conversational,
+		conversations:  map[string]*pending{},
+		counts:         newCounter(),
+		report:         &Report{bodies: &store{limit: memoryLimit}},
+	}
+}
+
+// Add takes the verdict on a trace and the facts that it was made from. Traces
+// of one conversation come in the order in which they were judged.
+func (b *Builder) Add(v *score.Session, spans []genai.Span) error {
+	return b.add(v, spans, nil)
+}
+
+// add takes a verdict, and a detail of it for the page.
+func (b *Builder) add(v *score.Session, spans []genai.Span, detail []byte) error {
+	if b.conversational {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.converse(v, spans, detail)
+	}
+	s := newSession(v.TraceID.String(), v)
+	s.ConversationID = v.Conversation
+	for i := range v.Observations {
+		s.Observations = append(s.Observations, observation(&v.Observations[i], spans))
+	}
+	for _, c := range v.Uncontracted {
+		s.Uncontracted = append(s.Uncontracted, uncontracted(c, spans))
+	}
+	for i := range v.Protocols {
+		s.protocol(&v.Protocols[i], spans)
+	}
+	body, err := conclude(s)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var details []blob
+	if detail != nil {
+		d, err := b.report.bodies.put(detail)
+		if err != nil {
+			return err
+		}
+		details = append(details, d)
+	}
+	return b.put(s, body, details)
+}
+
+// put stores a concluded session.
+func (b *Builder) put(s *Session, body []byte, details []blob) error {
+	at, err := b.report.bodies.put(body)
+	if err != nil {
+		return err
+	}
+	b.counts.add(s, 1)
+	b.report.entries = append(b.report.entries, entry{start: s.start, id: strings.Clone(s.ID), body: at, details: details})
+	return nil
+}
+
+// converse deals a trace's verdict out to its conversations. What belongs to
+// none stays with the trace.
+func (b *Builder) converse(v *score.Session, spans []genai.Span, detail []byte) error {
+	touched := map[*pending]bool{}
+	var trace *pending
+	own := func(conversation string) *Session {
+		p := trace
+		switch {
+		case conversation != "":
+			p = b.conversation(v, conversation)
+		case trace == nil:
+			trace = &pending{session: newSession(v.TraceID.String(), v)}
+			b.order = append(b.order, trace)
+			p = trace
+		}
+		touched[p] = true
+		return p.session
+	}
+	for i := range v.Observations {
+		s := own(v.Observations[i].Conversation)
+		o := observation(&v.Observations[i], spans)
+		o.TraceID = v.TraceID.String()
+		s.Observations = append(s.Observations, o)
+	}
+	for _, c := range v.Uncontracted {
+		s := own(c.Conversation)
+		u := uncontracted(c, spans)
+		u.TraceID = v.TraceID.String()
+		s.Uncontracted = append(s.Uncontracted, u)
+	}
+	for i := range v.Protocols {
+		p := &v.Protocols[i]
+		own(cmp.Or(p.Conversation, v.Conversation)).protocol(p, spans)
+	}
+	if v.Conversation != "" {
+		own(v.Conversation)
+	}
+	if detail == nil {
+		return nil
+	}
+	d, err := b.report.bodies.put(detail)
+	for p := range touched {
+		p.details = append(p.details, d)
+	}
+	return err
+}
+
+// conversation finds the session of a conversation.
+func (b *Builder) conversation(v *score.Session, id string) *pending {
+	p := b.conversations[id]
+	if p == nil {
+		id = strings.Clone(id)
+		p = &pending{session: newSession(id, v)}
+		p.session.ConversationID = id
+		b.conversations[id] = p
+		b.order = append(b.order, p)
+	}
+	s := p.session
+	s.start = min(s.start, v.Start)
+	if trace := v.TraceID.String(); s.TraceIDs[len(s.TraceIDs)-1] != trace {
+		s.TraceIDs = append(s.TraceIDs, trace)
+	}
+	return p
+}
+
+// Strings are cloned: they may be parts of large texts, which would stay in
+// memory with them.
+
+func newSession(id string, v *score.Session) *Session {
+	return &Session{
+		ID:           id,
+		TraceIDs:     []string{v.TraceID.String()},
+		Agent:        strings.Clone(v.Agent),
+		Service:      strings.Clone(v.Service),
+		Observations: []Observation{},
+		Protocols:    []Protocol{},
+		Uncontracted: []Uncontracted{},
+		start:        v.Start,
+	}
+}
+
+func observation(o *score.Observation, spans []genai.Span) Observation {
+	reasons := make([]string, len(o.Evaluation.ReasonCodes))
+	for i, r := range o.Evaluation.ReasonCodes {
+		reasons[i] = string(r)
+	}
+	return Observation{
+		SpanID:        spans[o.Span].SpanID.String(),
+		Tool:          strings.Clone(o.Tool),
+		CallID:        strings.Clone(o.CallID),
+		Contract:      o.Contract.Name,
+		ClaimType:     string(o.Contract.Base.ClaimType),
+		Decision:      string(o.Evaluation.Decision),
+		TruthState:    string(o.Evaluation.TruthState),
+		ReasonCodes:   reasons,
+		MissingFields: append([]string{}, o.Evaluation.MissingFields...),
+		Fingerprint:   o.Record.Fingerprint,
+		ContentHash:   o.ContentHash,
+	}
+}
+
+func uncontracted(c score.Call, spans []genai.Span) Uncontracted {
+	return Uncontracted{SpanID: spans[c.Span].SpanID.String(), Tool: strings.Clone(c.Tool), CallID: strings.Clone(c.ID)}
+}
+
+// protocol adds a protocol's verdict. One that goes on from an earlier trace of
+// the conversation has the verdict of all of it.
+func (s *Session) protocol(p *score.Protocol, spans []genai.Span) {
+	var out *Protocol
+	for i := range s.Protocols {
+		if p.Conversation != "" && s.Protocols[i].Name == p.Protocol.Name {
+			out = &s.Protocols[i]
+		}
+	}
+	if out == nil {
+		s.Protocols = append(s.Protocols, Protocol{Name: p.Protocol.Name, Events: []Event{}})
+		out = &s.Protocols[len(s.Protocols)-1]
+	}
+	out.Verdict, out.Complete = p.Verdict.String(), p.Complete
+	for i := range p.Events {
+		e := &p.Events[i]
+		registers := map[string]rawJSON{}
+		for name, value := range e.Registers {
+			registers[name] = rawJSON(value)
+		}
+		out.Events = append(out.Events, Event{
+			Event:     strings.Clone(e.Name),
+			Time:      e.Time.Time().Format(time.RFC3339Nano),
+			SpanID:    spans[e.Span].SpanID.String(),
+			TraceID:   spans[e.Span].TraceID.String(),
+			Verdict:   e.Verdict.String(),
+			Expected:  append([]string{}, e.Expected...),
+			Reason:    e.Reason,
+			Registers: registers,
+		})
+	}
+}
+
+// conclude draws the session's verdict from its parts, and writes it down.
+func conclude(s *Session) ([]byte, error) {
+	worst, complete := score.Compliant, true
+	passed, made := 0, 0
+	for i := range s.Protocols {
+		p := &s.Protocols[i]
+		worst = max(worst, complianceOf(p.Verdict))
+		complete = complete && p.Complete
+		if made++; p.Verdict == score.Compliant.String() {
+			passed++
+		}
+	}
+	for i := range s.Observations {
+		if made++; s.Observations[i].Sealed() {
+			passed++
+		}
+	}
+	s.Compliance, s.Complete = worst.String(), complete
+	if made > 0 {
+		share := float64(passed) / float64(made)
+		s.Score = &share
+	}
+	s.oneTrace()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(s)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// oneTrace leaves the traces out of the parts if there is only one.
+func (s *Session) oneTrace() {
+	if len(s.TraceIDs) > 1 {
+		return
+	}
+	for i := range s.Observations {
+		s.Observations[i].TraceID = ""
+	}
+	for i := range s.Uncontracted {
+		s.Uncontracted[i].TraceID = ""
+	}
+	for i := range s.Protocols {
+		for j := range s.Protocols[i].Events {
+			s.Protocols[i].Events[j].TraceID = ""
+		}
+	}
+}
+
+// complianceOf reads a verdict back.
+func complianceOf(text string) score.Compliance {
+	for c := score.Compliant; c < score.Violation; c++ {
+		if c.String() == text {
+			return c
+		}
+	}
+	return score.Violation
+}
+
+// Remove takes back the verdict on a trace, which turned out to lack spans. A
+// conversation that the trace is part of is taken back as a whole.
+func (b *Builder) Remove(trace string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.order = slices.DeleteFunc(b.order, func(p *pending) bool { return slices.Contains(p.session.TraceIDs, trace) })
+	for i := range b.report.entries {
+		if b.report.entries[i].id != trace {
+			continue
+		}
+		body, err := b.report.bodies.get(b.report.entries[i].body)
+		if err != nil {
+			return err
+		}
+		var s Session
+		if err := json.Unmarshal(body, &s); err != nil {
+			return err
+		}
+		b.counts.add(&s, -1)
+		b.report.entries = slices.Delete(b.report.entries, i, i+1)
+		return nil
+	}
+	return nil
+}
+
+// Report orders the sessions by the time of their first span, then by id, and
+// counts. Nothing is to be added afterwards.
+func (b *Builder) Report(in Inputs) (*Report, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.order {
+		body, err := conclude(p.session)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.put(p.session, body, p.details); err != nil {
+			return nil, err
+		}
+	}
+	b.order = nil
+	r := b.report
+	slices.SortFunc(r.entries, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.id, y.id))
+	})
+	r.Summary, r.Inputs = b.counts.sum(), in
+	return r, nil
+}

@@ -1,0 +1,289 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Table writes what a person wants first: how the sessions came out, which
+// tools are worst and why, then the places where a protocol was not kept to.
+// Colour marks what is wrong.
+func (r *Report) Table(w io.Writer, colour bool) error {
+	t := &tables{report: r, paint: func(_ text.Color, s string) string { return s }}
+	if colour {
+		t.paint = func(c text.Color, s string) string { return c.Sprint(s) }
+	}
+	if err := t.read(); err != nil {
+		return err
+	}
+	t.head()
+	if r.Len() > 0 {
+		t.compliance()
+		t.tools()
+		t.reasons()
+		t.findings()
+	}
+	_, err := io.WriteString(w, t.b.String())
+	return err
+}
+
+// tables are what the table form writes.
+type tables struct {
+	report *Report
+	paint  func(text.Color, string) string
+	b      strings.Builder
+
+	blocked  map[string]*group // by reason
+	verdicts []*group          // what went wrong with protocols, in order of verdict and appearance
+}
+
+// group is how often something was found, and where first.
+type group struct {
+	verdict, text string
+	count         int
+	tools         map[string]bool
+	places        []place
+}
+
+// place is where something was found.
+type place struct{ trace, span string }
+
+// maxPlaces is how many places of a finding are shown: enough to look at one.
+const maxPlaces = 3
+
+// maxFindings is how many different findings are shown; more are for the JSON
+// form.
+const maxFindings = 20
+
+func (g *group) add(at place) {
+	if g.count++; len(g.places) < maxPlaces {
+		g.places = append(g.places, at)
+	}
+}
+
+// read goes through the sessions once.
+func (t *tables) read() error {
+	t.blocked = map[string]*group{}
+	verdicts := map[string]*group{}
+	for s, err := range t.report.Sessions() {
+		if err != nil {
+			return err
+		}
+		for i := range s.Observations {
+			o := &s.Observations[i]
+			for _, reason := range o.ReasonCodes {
+				g := t.blocked[reason]
+				if g == nil {
+					g = &group{tools: map[string]bool{}}
+					t.blocked[reason] = g
+				}
+				g.tools[o.Tool] = true
+				g.add(place{s.traceOf(o.TraceID), o.SpanID})
+			}
+		}
+		for i := range s.Protocols {
+			p := &s.Protocols[i]
+			verdict, text, at := p.finding(s)
+			if text == "" {
+				continue
+			}
+			key := verdict + "\x00" + text
+			g := verdicts[key]
+			if g == nil {
+				g = &group{verdict: verdict, text: text}
+				verdicts[key] = g
+				t.verdicts = append(t.verdicts, g)
+			}
+			g.add(at)
+		}
+	}
+	slices.SortStableFunc(t.verdicts, func(a, b *group) int {
+		return int(complianceOf(b.verdict)) - int(complianceOf(a.verdict))
+	})
+	return nil
+}
+
+// finding says what decided a protocol's verdict and where: "" for a compliant
+// one.
+func (p *Protocol) finding(s *Session) (verdict, text string, at place) {
+	if p.Verdict == "compliant" {
+		return "", "", place{}
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		if e.Verdict == p.Verdict {
+			return p.Verdict, p.Name + ": " + e.describe(), place{s.traceOf(e.TraceID), e.SpanID}
+		}
+	}
+	// Nothing was wrong with any event, it was the end that came too soon.
+	at = place{trace: s.TraceIDs[len(s.TraceIDs)-1]}
+	after := "before anything happened"
+	if n := len(p.Events); n > 0 {
+		after = "after " + p.Events[n-1].Event
+		at.span = p.Events[n-1].SpanID
+	}
+	return p.Verdict, p.Name + ": ended " + after, at
+}
+
+// describe says what came and what was legal.
+func (e *Event) describe() string {
+	text := "got " + e.Event
+	if len(e.Expected) > 0 {
+		text += ", expected " + strings.Join(e.Expected, " or ")
+	}
+	if e.Reason != "" && (len(e.Expected) == 0 || e.Verdict == "inconclusive" || e.Reason == "a guard fails") {
+		text += " (" + e.Reason + ")"
+	}
+	return text
+}
+
+func (t *tables) head() {
+	r := t.report
+	fmt.Fprintf(&t.b, "%s in %s", number(r.Summary.Sessions, "session"), number(r.Inputs.Spans, "span"))
+	if r.Inputs.Broken > 0 {
+		fmt.Fprintf(&t.b, ", %s", t.paint(text.FgRed, number(r.Inputs.Broken, "broken input")))
+	}
+	if r.Inputs.Scattered > 0 {
+		fmt.Fprintf(&t.b, ", %s", t.paint(text.FgRed, number(r.Inputs.Scattered, "scattered trace")))
+	}
+	t.b.WriteString("\n")
+	if r.Len() == 0 {
+		t.b.WriteString("Nothing in them tells of an agent: no tool calls, model calls or agent runs.\n")
+	}
+}
+
+func (t *tables) compliance() {
+	w := newTable("compliance", "sessions")
+	for _, c := range [...]string{"compliant", "incomplete", "unrecognized", "inconclusive", "violation"} {
+		if n := t.report.Summary.ByCompliance[c]; n > 0 {
+			w.AppendRow(table.Row{t.paint(complianceColour(c), c), n})
+		}
+	}
+	t.render(w)
+}
+
+func (t *tables) tools() {
+	if len(t.report.Summary.ByTool) == 0 {
+		return
+	}
+	w := newTable("tool", "calls", "sealed", "blocked", "uncaptured", "no contract")
+	for _, tool := range t.report.Summary.ByTool {
+		w.AppendRow(table.Row{printable(tool.Tool), tool.Total + tool.Uncontracted, tool.Sealed, tool.Blocked, tool.Uncaptured, tool.Uncontracted})
+	}
+	t.render(w)
+}
+
+func (t *tables) reasons() {
+	if len(t.blocked) == 0 {
+		return
+	}
+	w := newTable("reason", "observations", "tools", "for example, trace")
+	for _, reason := range byCount(t.report.Summary.ByReason) {
+		g := t.blocked[reason]
+		tools := slices.Sorted(maps.Keys(g.tools))
+		shown := printable(strings.Join(tools[:min(len(tools), 3)], ", "))
+		if more := len(tools) - 3; more > 0 {
+			shown += fmt.Sprintf(" and %d more", more)
+		}
+		w.AppendRow(table.Row{reason, g.count, shown, g.places[0].trace})
+	}
+	t.render(w)
+}
+
+func (t *tables) findings() {
+	if len(t.verdicts) == 0 {
+		return
+	}
+	t.b.WriteString("\n")
+	for i, g := range t.verdicts {
+		if i == maxFindings {
+			fmt.Fprintf(&t.b, "and %d more kinds of findings; --format json has them all\n", len(t.verdicts)-i)
+			break
+		}
+		fmt.Fprintf(&t.b, "%s %s", t.paint(complianceColour(g.verdict), g.verdict), printable(g.text))
+		if g.count > 1 {
+			fmt.Fprintf(&t.b, " (%d sessions)", g.count)
+		}
+		t.b.WriteString("\n")
+		for _, at := range g.places {
+			fmt.Fprintf(&t.b, "  trace %s", at.trace)
+			if at.span != "" {
+				fmt.Fprintf(&t.b, " span %s", at.span)
+			}
+			t.b.WriteString("\n")
+		}
+	}
+	fmt.Fprintf(&t.b, "\nWhy: the same command with --explain %s\n", t.verdicts[0].places[0].trace)
+}
+
+func (t *tables) render(w table.Writer) {
+	t.b.WriteString("\n")
+	for line := range strings.Lines(w.Render() + "\n") {
+		t.b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+func newTable(head ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft = ""
+	style.Box.PaddingRight = "  "
+	t.SetStyle(style)
+	t.AppendHeader(head)
+	return t
+}
+
+// number writes a number with its noun.
+func number(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// printable keeps names that come from telemetry from writing to the terminal
+// what is no text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func complianceColour(c string) text.Color {
+	switch c {
+	case "compliant":
+		return text.FgGreen
+	case "violation":
+		return text.FgRed
+	default:
+		return text.FgYellow
+	}
+}
+
+func byCount(counts map[string]int) []string {
+	keys := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(keys, func(a, b string) int {
+		if good := "SEALED_WITH_REQUIRED_EVIDENCE"; (a == good) != (b == good) {
+			if a == good { // it is no trouble, so it comes last
+				return 1
+			}
+			return -1
+		}
+		return counts[b] - counts[a]
+	})
+	return keys
+}
