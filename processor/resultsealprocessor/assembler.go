@@ -33,6 +33,7 @@ type limits struct {
 	maxTraces                      int
 	maxBytes                       int64
 	decidedCache                   int
+	maxSpans                       int // of one trace; 0 is no limit
 }
 
 // heldTrace is what has come of one trace so far.
@@ -109,7 +110,7 @@ func (a *assembler) Add(td ptrace.Traces, now time.Time) []finished {
 		if part.root && !t.links[queueRoot].queued {
 			a.requeue(queueRoot, t)
 		}
-		if t.bytes > a.limits.maxBytes {
+		if t.bytes > a.limits.maxBytes || a.limits.maxSpans > 0 && t.count > a.limits.maxSpans {
 			oversized = append(oversized, t)
 		}
 	}

@@ -75,7 +75,7 @@ func BenchmarkAssembler(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				in := batches()
-				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000})
+				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000, 0})
 				b.StartTimer()
 				for _, td := range in {
 					a.Add(td, scriptEpoch)
@@ -98,7 +98,7 @@ func BenchmarkHeldMemory(b *testing.B) {
 		b.Run(file[len(file)-20:], func(b *testing.B) {
 			for b.Loop() {
 				var before, after runtime.MemStats
-				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000})
+				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000, 0})
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 				var unmarshal ptrace.ProtoUnmarshaler

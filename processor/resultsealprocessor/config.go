@@ -64,6 +64,12 @@ type Config struct {
 	// batch may exceed it for a moment. Default 268435456 (256 MiB).
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
+	// MaxSpansPerTrace is how many spans one trace may have. Above it the
+	// trace is finished and what still comes of it is late, so that one trace
+	// that never ends cannot hold up all the others while it is judged. One
+	// batch may exceed it. 0 is no limit. Default 100000.
+	MaxSpansPerTrace int `mapstructure:"max_spans_per_trace"`
+
 	// DecidedCache is how many ids of finished traces are remembered, to tell
 	// a late span from the start of a new trace. Each takes about 100 bytes.
 	// Size it for the traces of as long as late spans may come; 0 treats
@@ -156,17 +162,18 @@ var (
 
 func createDefaultConfig() component.Config {
 	return &Config{
-		RootDelay:    2 * time.Second,
-		IdleTimeout:  10 * time.Second,
-		MaxAge:       5 * time.Minute,
-		MaxTraces:    50_000,
-		MaxBytes:     256 << 20,
-		DecidedCache: 100_000,
-		MaxSessions:  100_000,
-		SessionTTL:   time.Hour,
-		Prefix:       "resultseal.",
-		Telemetry:    TelemetryConfig{MaxTools: 200},
-		Content:      ContentKeep,
+		RootDelay:        2 * time.Second,
+		IdleTimeout:      10 * time.Second,
+		MaxAge:           5 * time.Minute,
+		MaxTraces:        50_000,
+		MaxBytes:         256 << 20,
+		MaxSpansPerTrace: 100_000,
+		DecidedCache:     100_000,
+		MaxSessions:      100_000,
+		SessionTTL:       time.Hour,
+		Prefix:           "resultseal.",
+		Telemetry:        TelemetryConfig{MaxTools: 200},
+		Content:          ContentKeep,
 	}
 }
 
@@ -222,6 +229,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxBytes < 1 {
 		refuse("max_bytes must be 1 or more, got %d", c.MaxBytes)
+	}
+	if c.MaxSpansPerTrace < 0 {
+		refuse("max_spans_per_trace must not be negative, got %d", c.MaxSpansPerTrace)
 	}
 	if c.DecidedCache < 0 {
 		refuse("decided_cache must not be negative, got %d", c.DecidedCache)

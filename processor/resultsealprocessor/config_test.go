@@ -74,6 +74,7 @@ idle_timeout: 20s
 max_age: 10m
 max_traces: 7
 max_bytes: 1048576
+max_spans_per_trace: 8
 decided_cache: 9
 max_sessions: 11
 session_ttl: 2h
@@ -89,16 +90,17 @@ content: keep`)
 	require.NoError(t, err)
 	require.NoError(t, confmap.Validate(cfg))
 	require.Equal(t, &Config{
-		PolicyFile:   "testdata/config/policy.yaml",
-		RootDelay:    time.Second,
-		IdleTimeout:  20 * time.Second,
-		MaxAge:       10 * time.Minute,
-		MaxTraces:    7,
-		MaxBytes:     1 << 20,
-		DecidedCache: 9,
-		MaxSessions:  11,
-		SessionTTL:   2 * time.Hour,
-		Prefix:       "proved.",
+		PolicyFile:       "testdata/config/policy.yaml",
+		RootDelay:        time.Second,
+		IdleTimeout:      20 * time.Second,
+		MaxAge:           10 * time.Minute,
+		MaxTraces:        7,
+		MaxBytes:         1 << 20,
+		MaxSpansPerTrace: 8,
+		DecidedCache:     9,
+		MaxSessions:      11,
+		SessionTTL:       2 * time.Hour,
+		Prefix:           "proved.",
 		Annotations: AnnotationsConfig{
 			Record: true, ContentHash: true, HashKey: "not a real key", EvaluationEvents: true,
 		},
@@ -216,6 +218,7 @@ func TestBadSettings(t *testing.T) {
 		"prefix":        {`prefix: ""`, `prefix must be letters`},
 		"prefix end":    {`prefix: resultseal`, `end with '.' or '_', got "resultseal"`},
 		"max_tools":     {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
+		"max_spans":     {"max_spans_per_trace: -1", "max_spans_per_trace must not be negative, got -1"},
 		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
 		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},

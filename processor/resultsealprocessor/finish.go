@@ -28,7 +28,7 @@ const (
 	// byOverflow: it was the oldest trace when max_traces or max_bytes was
 	// exceeded.
 	byOverflow
-	// byOversize: it alone exceeded max_bytes.
+	// byOversize: it alone exceeded max_bytes or max_spans_per_trace.
 	byOversize
 	// byShutdown: the collector was stopped or its configuration reloaded.
 	byShutdown

@@ -77,6 +77,7 @@ func newWithJudge(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *re
 			maxTraces:    cfg.MaxTraces,
 			maxBytes:     cfg.MaxBytes,
 			decidedCache: cfg.DecidedCache,
+			maxSpans:     cfg.MaxSpansPerTrace,
 		}),
 		judge:    guard(judge, logger, rec),
 		recorder: rec,

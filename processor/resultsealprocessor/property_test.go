@@ -108,7 +108,7 @@ func TestTraceDoesNotDependOnArrival(t *testing.T) {
 		spans := drawSpans("t1", "t2", "t3").Draw(t, "input")
 		want := spanTexts([]ptrace.Traces{batchOf(t, spans)})
 		arrive := func(label string) map[pcommon.TraceID]string {
-			a := newAssembler(limits{time.Hour, time.Hour, time.Hour, 1000, 1 << 30, 10})
+			a := newAssembler(limits{time.Hour, time.Hour, time.Hour, 1000, 1 << 30, 10, 0})
 			now := scriptEpoch
 			for _, batch := range split(t, rapid.Permutation(spans).Draw(t, label)) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "ms")) * time.Millisecond)
@@ -152,6 +152,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 		maxAge:       seconds("max_age", 1, 12),
 		maxTraces:    rapid.IntRange(1, 5).Draw(t, "max_traces"),
 		maxBytes:     rapid.SampledFrom([]int64{1, 300, 600, 1 << 30}).Draw(t, "max_bytes"),
+		maxSpans:     rapid.SampledFrom([]int{0, 1, 4, 100}).Draw(t, "max_spans_per_trace"),
 		decidedCache: rapid.SampledFrom([]int{0, 1, 2, 100}).Draw(t, "decided_cache"),
 	}
 	a, naive := newAssembler(l), newNaiveAssembler(l)
@@ -288,10 +289,9 @@ func (n *naiveAssembler) Add(td ptrace.Traces, now time.Time) (out []string) {
 		}
 		// Where two have the same time, the one that was put there first.
 		n.touch(t)
-		if t.bytes <= n.l.maxBytes && t.bytes+size > n.l.maxBytes {
+		if t.bytes += size; t.bytes > n.l.maxBytes || n.l.maxSpans > 0 && t.spans > n.l.maxSpans {
 			oversized = append(oversized, t)
 		}
-		t.bytes += size
 	}
 	for _, t := range oversized {
 		out = append(out, n.finish(t, byOversize))

@@ -113,7 +113,7 @@ func scriptTime(t *testing.T, text string) time.Time {
 
 func scriptLimits(t *testing.T, args []string) limits {
 	cfg := createDefaultConfig().(*Config)
-	l := limits{cfg.RootDelay, cfg.IdleTimeout, cfg.MaxAge, cfg.MaxTraces, cfg.MaxBytes, cfg.DecidedCache}
+	l := limits{cfg.RootDelay, cfg.IdleTimeout, cfg.MaxAge, cfg.MaxTraces, cfg.MaxBytes, cfg.DecidedCache, cfg.MaxSpansPerTrace}
 	for _, arg := range args {
 		key, value, _ := strings.Cut(arg, "=")
 		number, _ := strconv.Atoi(value)
@@ -129,6 +129,8 @@ func scriptLimits(t *testing.T, args []string) limits {
 			l.maxTraces = number
 		case "max_bytes":
 			l.maxBytes = int64(number)
+		case "max_spans_per_trace":
+			l.maxSpans = number
 		case "decided_cache":
 			l.decidedCache = number
 		default:
