@@ -189,6 +189,9 @@ func (m *Message) Says() bool { return m.has(TextPart) }
 // Calls reports whether the message asks for a tool call.
 func (m *Message) Calls() bool { return m.has(CallPart) }
 
+// Answers reports whether the message holds the answer to a tool call.
+func (m *Message) Answers() bool { return m.has(ResponsePart) }
+
 func (m *Message) has(kind PartKind) bool {
 	for i := range m.Parts {
 		if m.Parts[i].Kind == kind {

@@ -29,7 +29,7 @@ func (c *calls) asks(m *genai.Message, model int, from source, further bool, seq
 			continue
 		}
 		if first {
-			c.pending, first = nil, false
+			c.pending, c.guessed, first = nil, false, false
 		}
 		c.pending = append(c.pending, c.ask(p, model, from, seq))
 	}
@@ -40,14 +40,17 @@ func (c *calls) ask(p *genai.Part, model int, from source, seq *int) *call {
 	k := c.asked(p, model, from)
 	if k == nil {
 		k = newCall()
-		k.id, k.tool, k.prior = c.id(p.CallID), p.Tool, from == fromPrior
+		if key := c.key(p.CallID, model); key != "" {
+			k.id, k.key = p.CallID, key
+		}
+		k.tool, k.prior = p.Tool, from == fromPrior
 		c.take(k, model)
 		k.start = k.end
-		if from == fromHistory {
+		if k.seenLater = from == fromHistory; k.seenLater {
 			k.start = c.t.nodes[model].start // nobody saw it sooner
 		}
-		if k.id != "" {
-			c.byID[k.id] = k
+		if k.key != "" {
+			c.byKey[k.key] = k
 		}
 	}
 	if k.asked < 0 {
@@ -68,29 +71,29 @@ func (c *calls) ask(p *genai.Part, model int, from source, seq *int) *call {
 // asked finds the call that a request is for: by id, else a call of the same
 // tool that nobody asked for yet, the same arguments first.
 func (c *calls) asked(p *genai.Part, model int, from source) *call {
-	id := c.id(p.CallID)
-	if id != "" {
-		if k := c.byID[id]; k != nil && !(k.answered && from == fromAnswer) {
+	key := c.key(p.CallID, model)
+	if key != "" {
+		if k := c.byKey[key]; k != nil && !(k.answered && from == fromAnswer) {
 			return k
 		}
 	}
-	found := c.unaskedCall(p.Tool, id, &p.Content, model, from, unknown)
+	found := c.unaskedCall(p.Tool, key, &p.Content, model, from, unknown)
 	if found == nil && p.Tool != "" {
 		// A call whose instrumentation hides the tool's name.
-		found = c.unaskedCall("", id, &p.Content, model, from, alike)
+		found = c.unaskedCall("", key, &p.Content, model, from, alike)
 	}
-	if found != nil && id != "" {
-		if found.id == "" {
-			found.id = id
+	if found != nil && key != "" {
+		if found.key == "" {
+			found.id, found.key = p.CallID, key
 		}
-		c.byID[id] = found
+		c.byKey[key] = found
 	}
 	return found
 }
 
 // unaskedCall finds the first call of a tool that no request was found for, with
 // the same arguments if there is one.
-func (c *calls) unaskedCall(tool, id string, content *genai.Content, model int, from source, least likeness) *call {
+func (c *calls) unaskedCall(tool, key string, content *genai.Content, model int, from source, least likeness) *call {
 	list := c.unasked[tool]
 	for len(list) > 0 && list[0].asked >= 0 {
 		list = list[1:]
@@ -101,7 +104,7 @@ func (c *calls) unaskedCall(tool, id string, content *genai.Content, model int, 
 		if n == maxBeside {
 			break
 		}
-		if k.asked >= 0 || id != "" && k.id != "" || !c.inTime(k, model, from) {
+		if k.asked >= 0 || key != "" && k.key != "" || !c.inTime(k, model, from) {
 			continue
 		}
 		switch c.compare(k, content) {
@@ -133,12 +136,13 @@ func (c *calls) inTime(k *call, model int, from source) bool {
 // show notes that a model was shown a call's result, or that an agent's span
 // sums it up.
 func (c *calls) show(p *genai.Part, model int, summed bool, seq *int) {
-	k, sure := c.answered(p)
-	if k == nil && p.Tool != "" && c.id(p.CallID) != "" {
+	key := c.key(p.CallID, model)
+	k, sure := c.answered(p, key)
+	if k == nil && p.Tool != "" && key != "" {
 		// Asked for where nobody saw it: a model that is shown only what is new.
 		k, sure = newCall(), true
-		k.id, k.tool, k.prior = p.CallID, p.Tool, true
-		c.byID[k.id] = k
+		k.id, k.key, k.tool, k.prior = p.CallID, key, p.Tool, true
+		c.byKey[key] = k
 	}
 	if k == nil {
 		return
@@ -154,14 +158,12 @@ func (c *calls) show(p *genai.Part, model int, summed bool, seq *int) {
 
 // answered finds the call that a result answers: by id, else among what the last
 // request asked for, else the first of its tool that nobody answered.
-func (c *calls) answered(p *genai.Part) (k *call, sure bool) {
-	if id := c.id(p.CallID); id != "" {
-		if k := c.byID[id]; k != nil {
-			return k, true
-		}
+func (c *calls) answered(p *genai.Part, key string) (k *call, sure bool) {
+	if k := c.byKey[key]; key != "" && k != nil {
+		return k, true
 	}
 	fits := func(k *call) bool {
-		return k.shownAt < 0 && (k.id == "" || c.id(p.CallID) == "") && sameTool(k.tool, p.Tool)
+		return k.shownAt < 0 && (k.key == "" || key == "") && sameTool(k.tool, p.Tool)
 	}
 	var open []*call
 	for _, k := range c.pending {
@@ -170,7 +172,10 @@ func (c *calls) answered(p *genai.Part) (k *call, sure bool) {
 		}
 	}
 	if len(open) > 0 {
-		return c.returnedBy(open, p), len(open) == 1
+		k, sure := c.returnedBy(open, p)
+		sure = sure || len(open) == 1 && !c.guessed
+		c.guessed = c.guessed || !sure
+		return k, sure
 	}
 	if i := slices.IndexFunc(c.list, func(k *call) bool { return k.asked >= 0 && fits(k) }); i >= 0 {
 		return c.list[i], false
@@ -180,17 +185,17 @@ func (c *calls) answered(p *genai.Part) (k *call, sure bool) {
 
 // returnedBy chooses, of the calls that a result may answer, the one that
 // returned it, else the first.
-func (c *calls) returnedBy(open []*call, p *genai.Part) *call {
+func (c *calls) returnedBy(open []*call, p *genai.Part) (k *call, found bool) {
 	r := c.t.result(&p.Content)
 	if len(open) > 1 && r.State == genai.Captured {
 		for _, k := range open {
 			for _, span := range k.spans {
 				own := c.t.result(&c.t.spans[span].Call.Result)
 				if own.State == genai.Captured && engine.Equal(own.Value, r.Value) {
-					return k
+					return k, true
 				}
 			}
 		}
 	}
-	return open[0]
+	return open[0], false
 }

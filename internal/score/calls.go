@@ -11,11 +11,15 @@ import (
 // call is one tool call, however many spans and messages show it.
 type call struct {
 	id, tool string
-	spans    []int // its tool spans, in order
-	at       int   // the span that carries its verdict
+	key      string // its id if that names one call, see calls.key
+	spans    []int  // its tool spans, in order
+	at       int    // the span that carries its verdict
 
 	asked   int // the model span that asked for it, -1 if none did
 	shownAt int // the model span that was first shown its result, -1 if none was
+	// seenLater is set if what a later model was shown is all that tells of the
+	// request.
+	seenLater bool
 	// summed is set if the span that first shows the result is the one that asked:
 	// an agent's span sums up a run.
 	summed bool
@@ -61,11 +65,12 @@ type calls struct {
 	t         *trace
 	within    func(int) bool
 	list      []*call
-	byID      map[string]*call
-	ambiguous map[string]bool    // ids that stand on different calls
+	byKey     map[string]*call
+	ambiguous map[string]bool    // keys of ids that stand on different calls
 	bySpan    map[int]*call      // of tool spans
 	unasked   map[string][]*call // by tool: calls that no request was found for yet
 	pending   []*call            // what the last message that asked for calls asked for
+	guessed   bool               // an answer to these was given to one of several
 	broken    bool               // a message list could not be read
 }
 
@@ -73,19 +78,19 @@ type calls struct {
 // known are calls of earlier traces of the conversation.
 func newCalls(t *trace, within func(int) bool, models []int, known []knownCall) *calls {
 	c := &calls{
-		t: t, within: within, byID: map[string]*call{}, ambiguous: map[string]bool{},
+		t: t, within: within, byKey: map[string]*call{}, ambiguous: map[string]bool{},
 		bySpan: map[int]*call{}, unasked: map[string][]*call{},
 	}
 	c.distrust(models)
 	for i := range known {
-		id := c.id(known[i].ID)
-		if id == "" {
+		key := c.keyIn(known[i].conversation, known[i].ID)
+		if key == "" {
 			continue
 		}
 		k := newCall()
-		k.id, k.tool, k.prior = id, known[i].Tool, true
+		k.id, k.key, k.tool, k.prior = known[i].ID, key, known[i].Tool, true
 		k.called, k.answered = known[i].Called, known[i].Answered
-		c.byID[id] = k
+		c.byKey[key] = k
 	}
 	for _, i := range t.order {
 		if t.spans[i].Kind == genai.Tool && within(i) {
@@ -95,12 +100,26 @@ func newCalls(t *trace, within func(int) bool, models []int, known []knownCall) 
 	return c
 }
 
-// id returns an id if it names one call.
-func (c *calls) id(id string) string {
-	if id == "" || c.ambiguous[id] {
+// key returns what an id is found by, "" if it does not name one call. Ids may
+// repeat between conversations.
+func (c *calls) key(id string, span int) string {
+	return c.keyIn(c.t.nodes[span].conversation, id)
+}
+
+func (c *calls) keyIn(conversation, id string) string {
+	key := c.t.scoped(conversation, id)
+	if c.ambiguous[key] {
 		return ""
 	}
-	return id
+	return key
+}
+
+// scoped makes an id one of its conversation if the trace has several.
+func (t *trace) scoped(conversation, id string) string {
+	if id == "" || !t.several {
+		return id
+	}
+	return conversation + "\x00" + id
 }
 
 // take adds a call to those of this trace when a span of it first shows the
@@ -118,17 +137,20 @@ func (c *calls) take(k *call, span int) {
 func (c *calls) addSpan(i int) {
 	s := &c.t.spans[i]
 	result := c.t.result(&s.Call.Result)
-	id, tool := c.id(s.Call.ID), s.Call.Tool
-	if id == "" {
-		id = c.id(result.CallID) // some instrumentations name the call nowhere else
+	id, tool := s.Call.ID, s.Call.Tool
+	key := c.key(id, i)
+	if key == "" {
+		// Some instrumentations name the call nowhere else.
+		id = result.CallID
+		key = c.key(id, i)
 	}
 	if tool == "" {
 		tool = result.Tool
 	}
-	k := c.byID[id]
-	if id == "" || k == nil || !sameTool(k.tool, tool) || k.answered {
+	k := c.byKey[key]
+	if key == "" || k == nil || !sameTool(k.tool, tool) || k.answered {
 		// An id that was answered in an earlier trace is used again.
-		k = c.enclosing(i, id, tool)
+		k = c.enclosing(i, key, tool)
 	}
 	fresh := k == nil
 	if fresh {
@@ -137,11 +159,11 @@ func (c *calls) addSpan(i int) {
 	c.take(k, i)
 	k.spans = append(k.spans, i)
 	c.bySpan[i] = k
-	if k.id == "" && id != "" {
-		k.id = id
+	if k.key == "" && key != "" {
+		k.id, k.key = id, key
 	}
-	if k.id != "" && (c.byID[k.id] == nil || c.byID[k.id].answered) {
-		c.byID[k.id] = k
+	if k.key != "" && (c.byKey[k.key] == nil || c.byKey[k.key].answered) {
+		c.byKey[k.key] = k
 	}
 	if k.tool == "" {
 		k.tool = tool
@@ -155,7 +177,7 @@ func (c *calls) addSpan(i int) {
 // enclosing finds the call that a tool span shows once more: the span stands
 // inside one of the call's own in the tree, or another instrumentation of the
 // same service recorded it at the same time.
-func (c *calls) enclosing(i int, id, tool string) *call {
+func (c *calls) enclosing(i int, key, tool string) *call {
 	t := c.t
 	s := &t.spans[i]
 	for at := t.nodes[i].parent; at >= 0; at = t.nodes[at].parent {
@@ -165,14 +187,14 @@ func (c *calls) enclosing(i int, id, tool string) *call {
 			continue
 		}
 		outer := c.bySpan[at]
-		if outer != nil && (id == "" || outer.id == "" || id == outer.id) && c.carries(outer, tool, s) &&
+		if outer != nil && (key == "" || outer.key == "" || key == outer.key) && c.carries(outer, tool, s) &&
 			c.compare(outer, &s.Call.Arguments) != different {
 			return outer
 		}
 	}
 	for k := len(c.list) - 1; k >= 0 && k >= len(c.list)-maxBeside; k-- {
 		outer := c.list[k]
-		if outer.tool != tool || tool == "" || id != "" && outer.id != "" && id != outer.id || len(outer.spans) == 0 {
+		if outer.tool != tool || tool == "" || key != "" && outer.key != "" && key != outer.key || len(outer.spans) == 0 {
 			continue
 		}
 		if c.beside(outer, i) && c.compare(outer, &s.Call.Arguments) != different {

@@ -26,6 +26,7 @@ type Conversation struct {
 type knownCall struct {
 	ID, Tool         string
 	Called, Answered bool
+	conversation     string // where several are judged at once
 }
 
 // maxKnownCalls bounds the calls that are remembered: the last so many.
@@ -131,7 +132,7 @@ func (s *Scorer) translate(f *facts, observations map[*call]*Observation) map[*c
 	own := make(map[*call]*Observation, len(f.calls.list))
 	for _, k := range f.calls.list {
 		o := by[of(k)]
-		if o == nil && k.tool != "" {
+		if o == nil {
 			o = s.seal(f.t, k)
 		}
 		if o != nil {

@@ -38,13 +38,13 @@ func (c *calls) findNeverRun() {
 		if nameless[agent] {
 			continue
 		}
-		last, ok := repeated[k.id]
-		k.neverRan = ok && k.id != "" && t.nodes[last].start >= t.nodes[k.asked].end ||
+		last, ok := repeated[k.key]
+		k.neverRan = ok && k.key != "" && t.nodes[last].start >= t.nodes[k.asked].end ||
 			agent >= 0 && ran[agent]
 	}
 }
 
-// lastRepeated returns, by call id, the last model span that was shown the
+// lastRepeated returns, by key, the last model span that was shown the
 // request for the call.
 func (c *calls) lastRepeated() map[string]int {
 	last := map[string]int{}
@@ -55,8 +55,12 @@ func (c *calls) lastRepeated() map[string]int {
 		list := c.t.spans[i].Input.List
 		for m := range list {
 			for j := range list[m].Parts {
-				if p := &list[m].Parts[j]; p.Kind == genai.CallPart && c.id(p.CallID) != "" {
-					last[p.CallID] = i
+				p := &list[m].Parts[j]
+				if p.Kind != genai.CallPart {
+					continue
+				}
+				if key := c.key(p.CallID, i); key != "" {
+					last[key] = i
 				}
 			}
 		}

@@ -4,6 +4,7 @@
 package score
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
@@ -101,14 +102,24 @@ func (f *facts) model(i int) {
 		}
 		further = role == genai.Assistant
 	}
-	answer := s.Output.List
-	f.says(answer, i, n.end, true)
-	further = false
+	f.answer(i)
+}
+
+// answer reads what a model answered. If calls are answered in it as well, it is
+// the summary of a whole run or tells of tools that the provider ran, and what
+// it says comes after them.
+func (f *facts) answer(i int) {
+	answer := f.t.spans[i].Output.List
+	summed := slices.ContainsFunc(answer, func(m genai.Message) bool { return m.Answers() })
+	if !summed {
+		f.says(answer, i, f.t.nodes[i].end, true)
+	}
 	for j := range answer {
-		f.asks(&answer[j], i, fromAnswer, further)
-		// A summary of a whole run, or a tool that the provider ran.
+		f.asks(&answer[j], i, fromAnswer, j > 0)
 		f.shows(&answer[j], i, true)
-		further = true
+	}
+	if summed {
+		f.says(answer, i, f.t.nodes[i].end, true)
 	}
 	f.history.answered(answer)
 }
@@ -187,20 +198,28 @@ func (t *trace) asksOnly(m *genai.Message, asked map[string]*genai.Part) bool {
 // says adds an agent's answer: one, however many messages it was recorded as.
 func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, late bool) {
 	var texts []string
-	asks := false
+	asks := 0 // calls that are not answered in the same answer
 	for i := range answer {
 		m := &answer[i]
+		for j := range m.Parts {
+			switch p := &m.Parts[j]; {
+			case p.ServerSide:
+			case p.Kind == genai.CallPart:
+				asks++
+			case p.Kind == genai.ResponsePart:
+				asks--
+			}
+		}
 		if roleOf(m) != genai.Assistant {
 			continue
 		}
-		asks = asks || m.Calls()
 		f.unheard.agent = f.unheard.agent || m.Uncaptured
 		if text := m.Text(); strings.TrimSpace(text) != "" {
 			texts = append(texts, text)
 		}
 	}
 	if len(texts) > 0 {
-		f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks})
+		f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks > 0})
 	}
 }
 
@@ -211,7 +230,7 @@ func (f *facts) call(k *call) {
 	}
 	spans := len(k.spans) > 0
 	if (!k.prior || spans) && !k.called {
-		x := fact{kind: policy.ToolCall, span: k.at, time: k.start, late: !spans, call: k, seq: k.askedSeq}
+		x := fact{kind: policy.ToolCall, span: k.at, time: k.start, late: !spans && !k.seenLater, call: k, seq: k.askedSeq}
 		if spans {
 			x.span, x.seq = k.spans[0], 0
 		}

@@ -30,7 +30,7 @@ func (c *calls) distrust(models []int) {
 		if id == "" {
 			id = c.t.result(&s.Call.Result).CallID
 		}
-		if id == "" || c.ambiguous[id] {
+		if id = c.t.scoped(c.t.nodes[i].conversation, id); id == "" || c.ambiguous[id] {
 			continue
 		}
 		if tool == "" {
@@ -52,32 +52,37 @@ func (c *calls) distrust(models []int) {
 	}
 	for _, i := range models {
 		s := &c.t.spans[i]
-		c.distrustMessages(uses, s.Input.List, -1)
-		c.distrustMessages(uses, s.Output.List, i)
+		conversation := c.t.nodes[i].conversation
+		c.distrustMessages(uses, s.Input.List, conversation, -1)
+		c.distrustMessages(uses, s.Output.List, conversation, i)
 	}
 }
 
 // distrustMessages looks at the requests of messages. answer is the model span
 // whose answer they are, -1 for what a model was shown.
-func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, answer int) {
+func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, conversation string, answer int) {
 	for m := range list {
 		for j := range list[m].Parts {
 			p := &list[m].Parts[j]
-			if p.Kind != genai.CallPart || p.CallID == "" || c.ambiguous[p.CallID] {
+			if p.Kind != genai.CallPart || p.CallID == "" {
 				continue
 			}
-			u := uses[p.CallID]
+			id := c.t.scoped(conversation, p.CallID)
+			if c.ambiguous[id] {
+				continue
+			}
+			u := uses[id]
 			if u == nil {
 				u = &use{tool: p.Tool, answer: -1}
-				uses[p.CallID] = u
+				uses[id] = u
 			}
 			switch {
 			case !sameTool(u.tool, p.Tool) && !namedFor(u.tool, p.Tool) && !namedFor(p.Tool, u.tool):
-				c.ambiguous[p.CallID] = true
+				c.ambiguous[id] = true
 			case !c.same(u.arguments, &p.Content) && c.rewritten(u.arguments, &p.Content) == different:
-				c.ambiguous[p.CallID] = true
+				c.ambiguous[id] = true
 			case answer >= 0 && u.answer >= 0 && u.answer != answer:
-				c.ambiguous[p.CallID] = true
+				c.ambiguous[id] = true
 			}
 			if u.tool == "" {
 				u.tool = p.Tool

@@ -54,8 +54,7 @@ func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account
 	// What happened: the tree of spans, the calls that they show, what was said.
 	t := newTrace(spans)
 	t.account = account
-	f := newFacts(t, nil, &history{}, nil)
-	f.gap = t.gap
+	f := newFacts(t, nil, &history{}, s.known(t, store))
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
 	v.describe(t)
 
@@ -97,7 +96,7 @@ func (s *Scorer) Late(spans []genai.Span) *Session {
 func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observation {
 	observations := make(map[*call]*Observation, len(calls))
 	for _, k := range calls {
-		if k.prior && len(k.spans) == 0 && k.shownAt < 0 || k.tool == "" {
+		if k.prior && len(k.spans) == 0 && k.shownAt < 0 {
 			continue
 		}
 		o := s.seal(t, k)
@@ -124,7 +123,7 @@ func (s *Scorer) known(t *trace, store Conversations) []knownCall {
 		}
 		for _, k := range store.Conversation(id).calls {
 			if !k.Answered {
-				known = append(known, knownCall{ID: k.ID, Tool: k.Tool})
+				known = append(known, knownCall{ID: k.ID, Tool: k.Tool, conversation: id})
 			}
 		}
 	}

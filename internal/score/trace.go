@@ -20,6 +20,8 @@ type trace struct {
 	order []int // span indexes by effective start, depth, span id; redeliveries left out
 	nodes []node
 
+	several bool // there are several conversations
+
 	duplicates [][2]int // redelivered span, the span it repeats
 	gap        string   // why an event may be missing from the trace; "" if nothing says so
 
@@ -176,6 +178,7 @@ func (t *trace) agreeOnConversation() {
 		case one == "":
 			one = c
 		default:
+			t.several = true
 			return
 		}
 	}
