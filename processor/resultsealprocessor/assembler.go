@@ -8,6 +8,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
 // assembler holds spans until their trace is finished. It is a data structure
@@ -23,7 +25,6 @@ type assembler struct {
 	bytes  int64 // of the spans in traces
 
 	decided *decidedCache
-	sizer   ptrace.ProtoMarshaler
 }
 
 // limits are the settings that decide when a trace is finished; the
@@ -53,10 +54,20 @@ type heldTrace struct {
 // Spans without a trace id come back as one with judge false: they belong to
 // no trace, so there is nothing to wait for and nothing to say about them.
 type finished struct {
-	spans ptrace.Traces // as they came: canonicalize puts them in order
+	id    pcommon.TraceID
+	spans ptrace.Traces // as they came, and in canonical form once they are read
 	count int
+	bytes int64
 	fin   finish
 	judge bool
+
+	// What reading found: see reader.
+	facts         []genai.Span
+	sources       []ptrace.Span
+	conversations []string
+	duplicates    int
+	reading       time.Duration
+	unreadable    bool
 }
 
 func newAssembler(l limits) *assembler {
@@ -79,33 +90,29 @@ func (a *assembler) Len() int { return len(a.traces) }
 // Bytes is the size of the spans of these traces, as OTLP protobuf.
 func (a *assembler) Bytes() int64 { return a.bytes }
 
-// Add takes over all spans of td, which is empty afterwards. It returns what
-// need not or cannot wait: spans without a trace id, and the oldest traces
+// Add takes over the parts of a batch. It returns what need not or cannot wait: spans without a trace id, and the oldest traces
 // where a limit is exceeded. Call Tick next: late spans are due at once, and
 // so is a trace without root_delay.
 //
-// The limits are applied after the whole of td was added, so that a batch is
+// The limits are applied after the whole of the batch was added, so that a batch is
 // never cut through the middle of its traces.
-func (a *assembler) Add(td ptrace.Traces, now time.Time) []finished {
+func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
 	a.advance(now)
 	var out []finished
 	var oversized []*heldTrace
-	for _, part := range splitByTrace(td) {
+	for _, part := range parts {
 		if part.id.IsEmpty() {
-			out = append(out, finished{spans: part.spans, count: part.count})
+			out = append(out, finished{spans: part.spans, count: part.count, bytes: part.bytes})
 			continue
 		}
 		t := a.holder(part.id)
-		before := t.bytes
 		t.count += part.count
-		for _, rs := range part.spans.ResourceSpans().All() {
-			t.bytes += int64(a.sizer.ResourceSpansSize(rs))
-		}
+		t.bytes += part.bytes
 		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
 		if t.links[queueLate].queued {
 			continue
 		}
-		a.bytes += t.bytes - before
+		a.bytes += part.bytes
 		a.requeue(queueIdle, t)
 		if part.root && !t.links[queueRoot].queued {
 			a.requeue(queueRoot, t)
@@ -225,7 +232,7 @@ func (a *assembler) requeue(id queueID, t *heldTrace) {
 
 // take ends the wait for a trace. Late spans keep what finished their trace.
 func (a *assembler) take(t *heldTrace, by finishedBy) finished {
-	f := finished{spans: t.spans, count: t.count, fin: finish{By: by}, judge: true}
+	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true}
 	if t.links[queueLate].queued {
 		f.fin = finish{By: t.lateBy, Late: true}
 		delete(a.late, t.id)

@@ -78,7 +78,7 @@ func BenchmarkAssembler(b *testing.B) {
 				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000, 0})
 				b.StartTimer()
 				for _, td := range in {
-					a.Add(td, scriptEpoch)
+					a.Add(splitByTrace(td), scriptEpoch)
 				}
 				for _, f := range a.Tick(scriptEpoch.Add(time.Minute)) {
 					canonicalize(f.spans)
@@ -108,7 +108,7 @@ func BenchmarkHeldMemory(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					a.Add(td, scriptEpoch)
+					a.Add(splitByTrace(td), scriptEpoch)
 				}
 				runtime.GC()
 				runtime.ReadMemStats(&after)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 
@@ -52,6 +53,12 @@ type Config struct {
 	// comes. Raise it for agents that run longer under one trace: what comes
 	// afterwards is judged span by span. Default 5m.
 	MaxAge time.Duration `mapstructure:"max_age"`
+
+	// NumShards is how many goroutines assemble traces, and how many judge and
+	// pass them on; traces and conversations are spread over them by their
+	// ids. max_traces, max_bytes, decided_cache and max_sessions are divided
+	// among them. 0 is one for each CPU. Default 0.
+	NumShards int `mapstructure:"num_shards"`
 
 	// MaxTraces is how many traces are held at most. Above it the oldest is
 	// finished early and passed on, never dropped. Size it for new traces a
@@ -224,6 +231,9 @@ func (c *Config) Validate() error {
 	if c.MaxAge <= 0 {
 		refuse("max_age must be more than 0, got %v", c.MaxAge)
 	}
+	if c.NumShards < 0 {
+		refuse("num_shards must not be negative, got %d", c.NumShards)
+	}
 	if c.MaxTraces < 1 {
 		refuse("max_traces must be 1 or more, got %d", c.MaxTraces)
 	}
@@ -262,6 +272,14 @@ func (c *Config) Validate() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// shards is the number of shards.
+func (c *Config) shards() int {
+	if c.NumShards > 0 {
+		return c.NumShards
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // loadPolicy compiles the policy from wherever the configuration has it.

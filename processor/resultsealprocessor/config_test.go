@@ -72,6 +72,7 @@ policy_file: testdata/config/policy.yaml
 root_delay: 1s
 idle_timeout: 20s
 max_age: 10m
+num_shards: 3
 max_traces: 7
 max_bytes: 1048576
 max_spans_per_trace: 8
@@ -94,6 +95,7 @@ content: keep`)
 		RootDelay:        time.Second,
 		IdleTimeout:      20 * time.Second,
 		MaxAge:           10 * time.Minute,
+		NumShards:        3,
 		MaxTraces:        7,
 		MaxBytes:         1 << 20,
 		MaxSpansPerTrace: 8,
@@ -219,6 +221,7 @@ func TestBadSettings(t *testing.T) {
 		"prefix end":    {`prefix: resultseal`, `end with '.' or '_', got "resultseal"`},
 		"max_tools":     {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
 		"max_spans":     {"max_spans_per_trace: -1", "max_spans_per_trace must not be negative, got -1"},
+		"num_shards":    {"num_shards: -1", "num_shards must not be negative, got -1"},
 		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
 		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},

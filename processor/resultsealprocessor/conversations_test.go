@@ -139,9 +139,9 @@ func offline(p *policy.Policy, in []ptrace.Traces, finalizedBy string) map[pcomm
 func TestConversationsAsOffline(t *testing.T) {
 	in := turns(rand.New(rand.NewPCG(3, 4)), 20, 400)
 	want := offline(loadPolicy(t, conversationPolicy), in, "root")
-	synctest.Test(t, func(t *testing.T) {
+	asOffline := func(t *testing.T, shards int) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, shards })
 		p.start(t)
 		for _, td := range in {
 			copied := ptrace.NewTraces()
@@ -154,7 +154,10 @@ func TestConversationsAsOffline(t *testing.T) {
 		if diff := cmp.Diff(want, canonicalTexts(sink.AllTraces())); diff != "" {
 			t.Fatal(diff)
 		}
-	})
+	}
+	for _, shards := range []int{1, 2, 7} {
+		synctest.Test(t, func(t *testing.T) { asOffline(t, shards) })
+	}
 	verdicts := map[string]int{}
 	for _, text := range want {
 		for _, verdict := range []string{"orders=compliant", "orders=violation"} {
@@ -195,7 +198,7 @@ func TestForgottenConversations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
 		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) {
-			c.RootDelay, c.MaxSessions, c.SessionTTL = 0, 2, time.Minute
+			c.RootDelay, c.MaxSessions, c.SessionTTL, c.NumShards = 0, 2, time.Minute, 1
 		})
 		p.start(t)
 		send := func(n int, conversation, tool, id string) string {

@@ -6,21 +6,26 @@
 //
 // A span's way through it:
 //
-//   - ConsumeTraces hands a batch to the loop (processor.go), the one
-//     goroutine that owns everything below.
-//   - The assembler (assembler.go) moves the spans apart by trace id
-//     (split.go) and holds them until their trace is finished: root_delay
-//     after its root, after idle_timeout without a span, at max_age, or early
-//     because of a limit or a shutdown (finish.go). It is a data structure
-//     without a clock; its deadlines wait in queues (queue.go). It remembers
-//     which traces were finished (decided.go), and so knows a late span.
-//   - A finished trace is put in canonical form (canonical.go): the same spans
-//     give the same output in any order of arrival and any split into batches.
-//   - What a protocol remembers of a conversation between its traces is in
-//     conversations.go.
-//   - The judge (judge.go) decodes, scores and annotates it in place. A panic
-//     in it is caught and undone.
-//   - The trace goes to the next consumer.
+//   - ConsumeTraces moves the spans of a batch apart by trace id (split.go) and
+//     hands each part to the shard of its trace (processor.go, shard.go). It
+//     waits only while more is held than is allowed (admission.go).
+//   - The shard's assembler (assembler.go) holds spans until their trace is
+//     finished: root_delay after its root, after idle_timeout without a span, at
+//     max_age, or early because of a limit or a shutdown (finish.go). It is a
+//     data structure without a clock; its deadlines wait in queues (queue.go).
+//     It remembers which traces were finished (decided.go), and so knows a late
+//     span.
+//   - A finished trace is put in canonical form (canonical.go) and decoded: the
+//     same spans give the same output in any order of arrival and any split into
+//     batches.
+//   - It goes to the outlet of its conversation (outlet.go), which judges it in
+//     place (judge.go) and passes it on. A panic in judging is caught and undone.
+//     What a protocol remembers of a conversation between its traces is in
+//     conversations.go, and who may use it when in stripes.go.
+//
+// There are num_shards shards and as many outlets, each a goroutine with its own
+// state. Work goes from sender to shard to outlet and never back, through
+// mailboxes that do not fill up (mailbox.go), so nothing can wait in a circle.
 //
 // One span in is exactly one span out, on every path. What the next consumer
 // refuses is counted and logged: the sender was told long before that the

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
@@ -20,20 +22,26 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
-// judgeFunc decodes and scores the spans of a finished trace, which are in
-// canonical form, and writes the verdicts onto them in place. It adds
-// attributes and span events at the end of what is there, and neither adds,
-// removes nor reorders spans. It is called from one goroutine.
-type judgeFunc func(td ptrace.Traces, fin finish)
+// judgeFunc scores a finished trace that was read and writes the verdicts onto
+// its spans in place. It adds attributes and span events at the end of what is
+// there, and neither adds, removes nor reorders spans. It is called from one
+// goroutine.
+type judgeFunc func(*finished)
 
-// newJudge makes the judge of a policy. It is the one place where the
-// processor meets the packages that score and annotate.
-func newJudge(set component.TelemetrySettings, cfg *Config, p *policy.Policy, rec *recorder) judgeFunc {
-	scorer := score.New(p)
-	j := &judge{
-		decoder: genai.NewDecoder(genai.Options{}),
-		scorer:  scorer,
-		store:   newConversations(scorer, cfg.MaxSessions, cfg.SessionTTL, rec.Forgot),
+// scoring is the one place where the processor meets the packages that score and
+// annotate. Its parts are shared by all shards and outlets.
+type scoring struct {
+	scorer  *score.Scorer
+	writer  *annotate.Writer
+	stripes []*stripe
+	rec     *recorder
+	logger  *zap.Logger
+	warned  *warnings
+}
+
+func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, rec *recorder) *scoring {
+	s := &scoring{
+		scorer: score.New(p),
 		writer: annotate.New(annotate.Options{
 			Prefix:           cfg.Prefix,
 			ContentHash:      cfg.Annotations.ContentHash,
@@ -42,44 +50,90 @@ func newJudge(set component.TelemetrySettings, cfg *Config, p *policy.Policy, re
 			EvaluationEvents: cfg.Annotations.EvaluationEvents,
 		}),
 		rec:    rec,
-		logger: set.Logger,
-		warned: map[string]bool{},
+		logger: logger,
+		warned: newWarnings(logger),
 	}
-	return j.judge
+	n := cfg.shards()
+	for range n {
+		s.stripes = append(s.stripes, &stripe{
+			kept: newConversations(s.scorer, share(cfg.MaxSessions, n), cfg.SessionTTL, rec.Forgot),
+		})
+	}
+	return s
+}
+
+// reader implements scoringSteps. A decoder is for one goroutine.
+func (s *scoring) reader() func(*finished) {
+	r := &reader{decoder: genai.NewDecoder(genai.Options{}), conversational: s.scorer.Conversational(), rec: s.rec, logger: s.logger}
+	return r.read
+}
+
+// judge implements scoringSteps.
+func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
+	j := &judge{scoring: s}
+	return guard(j.judge, s.logger, s.rec), func(now time.Time) (time.Time, bool) { return s.stripes[n].tidy(s, now) }
+}
+
+// reader puts a finished trace into canonical form and decodes it.
+type reader struct {
+	decoder        *genai.Decoder
+	conversational bool
+	rec            *recorder
+	logger         *zap.Logger
+}
+
+func (r *reader) read(f *finished) {
+	begin := time.Now()
+	f.spans, f.duplicates = canonicalize(f.spans)
+	defer func() {
+		if failure := recover(); failure != nil {
+			f.facts, f.sources, f.conversations, f.unreadable = nil, nil, nil, true
+			unscored(r.logger, r.rec, f, failure)
+			r.decoder = genai.NewDecoder(genai.Options{}) // its scratch memory is not what it should be
+		}
+		f.reading = time.Since(begin)
+	}()
+	f.facts, f.sources = r.decoder.Traces(f.spans)
+	if r.conversational {
+		f.conversations = conversationsOf(f.facts)
+	}
+}
+
+// conversationsOf lists the conversations that the spans of a trace name, each
+// once, in their order.
+func conversationsOf(facts []genai.Span) (ids []string) {
+	for i := range facts {
+		if id := facts[i].Conversation; id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // judge scores traces by one policy.
 type judge struct {
-	decoder *genai.Decoder
-	scorer  *score.Scorer
-	store   *conversations
-	writer  *annotate.Writer
-	rec     *recorder
-	logger  *zap.Logger
-	warned  map[string]bool // tools that were met without content
+	*scoring
 }
 
-func (j *judge) judge(td ptrace.Traces, fin finish) {
-	facts, spans := j.decoder.Traces(td)
-	if fin.Late {
-		if v := j.scorer.Late(facts); v != nil {
-			j.writer.Late(spans, v)
+func (j *judge) judge(f *finished) {
+	if f.fin.Late {
+		if v := j.scorer.Late(f.facts); v != nil {
+			j.writer.Late(f.sources, v)
 			j.count(v)
 		}
 		return
 	}
 	now := time.Now()
-	j.store.expire(now)
-	defer j.store.drop() // what is not kept below
-	v := j.scorer.Trace(facts, j.store)
+	store := j.take(f.conversations, now)
+	defer store.giveBack() // without what is not kept below
+	v := j.scorer.Trace(f.facts, store)
 	if v == nil {
 		return
 	}
-	j.writer.Session(spans, v, fin.By.String())
-	j.store.keep(now)
-	j.rec.HoldingSessions(j.store.Len())
+	j.writer.Session(f.sources, v, f.fin.By.String())
+	store.keep(now)
 	j.count(v)
-	j.rec.Session(v.Compliance.String(), fin.By)
+	j.rec.Session(v.Compliance.String(), f.fin.By)
 	for i := range v.Protocols {
 		j.rec.ProtocolVerdict(v.Protocols[i].Protocol.Name, v.Protocols[i].Verdict.String())
 	}
@@ -95,7 +149,7 @@ func (j *judge) count(v *score.Session) {
 		}
 		j.rec.Observation(o.Tool, o.Contract.Name, string(o.Evaluation.Decision), string(o.Evaluation.TruthState), reasons)
 		if o.Uncaptured {
-			j.warn(o)
+			j.warned.warn(o)
 		}
 	}
 	j.rec.Uncontracted(len(v.Uncontracted))
@@ -105,14 +159,25 @@ func (j *judge) count(v *score.Session) {
 // from telemetry.
 const maxWarned = 1000
 
-// warn says once for a tool that its content was not recorded, and how it can
-// be.
-func (j *judge) warn(o *score.Observation) {
-	if j.warned[o.Tool] || len(j.warned) >= maxWarned {
+// warnings says once for a tool that its content was not recorded, and how it
+// can be.
+type warnings struct {
+	logger *zap.Logger
+	tools  sync.Map
+	count  atomic.Int64
+}
+
+func newWarnings(logger *zap.Logger) *warnings { return &warnings{logger: logger} }
+
+func (w *warnings) warn(o *score.Observation) {
+	if w.count.Load() >= maxWarned {
 		return
 	}
-	j.warned[o.Tool] = true
-	j.logger.Warn("a tool call came without usable content, so nothing can be said of its result",
+	if _, again := w.tools.LoadOrStore(o.Tool, struct{}{}); again {
+		return
+	}
+	w.count.Add(1)
+	w.logger.Warn("a tool call came without usable content, so nothing can be said of its result",
 		zap.String("tool", o.Tool),
 		zap.String("contract", o.Contract.Name),
 		zap.String("reason", string(o.Evaluation.ReasonCodes[0])),
@@ -122,20 +187,28 @@ func (j *judge) warn(o *score.Observation) {
 // guard makes of a judge one that does not panic: a trace whose scoring fails
 // is left as it was before.
 func guard(judge judgeFunc, logger *zap.Logger, rec *recorder) judgeFunc {
-	return func(td ptrace.Traces, fin finish) {
-		before := measureSpans(td)
+	return func(f *finished) {
+		if f.unreadable {
+			return
+		}
+		before := measureSpans(f.spans)
 		defer func() {
 			if failure := recover(); failure != nil {
-				before.restore(td)
-				rec.Unscored()
-				logger.Error("scoring a trace failed; the trace is passed on without a verdict",
-					zap.Stringer("trace_id", traceIDOf(td)),
-					zap.String("panic", describePanic(failure)),
-					zap.StackSkip("stack", 1))
+				before.restore(f.spans)
+				unscored(logger, rec, f, failure)
 			}
 		}()
-		judge(td, fin)
+		judge(f)
 	}
+}
+
+// unscored reports a panic, from within the function that recovered it.
+func unscored(logger *zap.Logger, rec *recorder, f *finished, failure any) {
+	rec.Unscored()
+	logger.Error("scoring a trace failed; the trace is passed on without a verdict",
+		zap.Stringer("trace_id", traceIDOf(f.spans)),
+		zap.String("panic", describePanic(failure)),
+		zap.StackSkip("stack", 2))
 }
 
 // describePanic says what went wrong without any text that could come from a

@@ -13,7 +13,6 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-	"go.opentelemetry.io/collector/pdata/xpdata/pref"
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
 )
@@ -25,26 +24,27 @@ var errStopped = errors.New("resultseal: the processor is stopped")
 // tracesProcessor gives every span that it accepts to the next consumer
 // exactly once, when its trace is finished.
 //
-// One goroutine, the loop, owns the assembler, the judge and the calls to the
-// next consumer, so none of them needs a lock. Senders hand their batch to it
-// over a channel without a buffer: a batch is either with its sender or with
-// the loop, and while the next consumer blocks, senders wait.
+// Shards assemble traces, each its own ids; outlets judge what is finished and
+// pass it on, each its own conversations. There are as many of the one as of the
+// other, and each has a goroutine and nobody else's state. Work goes from the
+// sender over a shard to an outlet, never back.
 type tracesProcessor struct {
-	logger    *zap.Logger
-	next      consumer.Traces
-	assembler *assembler
-	judge     judgeFunc
+	shards    []*shard
+	outlets   []*outlet
+	admission *admission
 	recorder  *recorder
 
-	in      chan ptrace.Traces
+	// senders is locked for reading by those who bring a batch, and for writing
+	// to stop.
+	senders sync.RWMutex
 	stopped chan struct{} // closed when Shutdown begins
-	done    chan struct{} // closed when the loop holds nothing any more
+	done    chan struct{} // closed when nothing is held any more
 	stop    sync.Once
 	started bool
 
-	// ctx is what the next consumer is called with: the sender's context is
-	// over by then. It is cancelled when Shutdown's time is up.
-	ctx    context.Context
+	// cancel ends the context that the next consumer is called with, which is
+	// not the sender's: that is over by then. It is called when Shutdown's time
+	// is up.
 	cancel context.CancelFunc
 }
 
@@ -63,29 +63,58 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 		return nil, err
 	}
 	rec.Announce(pol)
-	return newWithJudge(set.Logger, cfg, next, rec, newJudge(set.TelemetrySettings, cfg, pol, rec)), nil
+	return newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, rec)), nil
 }
 
-func newWithJudge(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *recorder, judge judgeFunc) *tracesProcessor {
+// scoringSteps makes the two steps of scoring, each for one goroutine.
+type scoringSteps interface {
+	// reader makes what prepares finished traces for their verdict.
+	reader() func(*finished)
+	// judge makes what judges them, for the n-th outlet, and what tidies up.
+	judge(n int) (judgeFunc, func(time.Time) (time.Time, bool))
+}
+
+func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *recorder, scoring scoringSteps) *tracesProcessor {
+	n := cfg.shards()
+	ctx, cancel := context.WithCancel(context.Background())
 	p := &tracesProcessor{
-		logger: logger,
-		next:   next,
-		assembler: newAssembler(limits{
-			rootDelay:    cfg.RootDelay,
-			idleTimeout:  cfg.IdleTimeout,
-			maxAge:       cfg.MaxAge,
-			maxTraces:    cfg.MaxTraces,
-			maxBytes:     cfg.MaxBytes,
-			decidedCache: cfg.DecidedCache,
-			maxSpans:     cfg.MaxSpansPerTrace,
-		}),
-		judge:    guard(judge, logger, rec),
-		recorder: rec,
-		in:       make(chan ptrace.Traces),
-		stopped:  make(chan struct{}),
-		done:     make(chan struct{}),
+		admission: &admission{max: cfg.MaxBytes},
+		recorder:  rec,
+		stopped:   make(chan struct{}),
+		done:      make(chan struct{}),
+		cancel:    cancel,
 	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
+	rec.bytes = p.admission.held.Load
+	for i := range n {
+		judge, tidy := scoring.judge(i)
+		p.outlets = append(p.outlets, &outlet{
+			in:       newMailbox[finished](),
+			judge:    judge,
+			tidy:     tidy,
+			next:     next,
+			ctx:      ctx,
+			rec:      rec,
+			logger:   logger,
+			released: p.release,
+		})
+	}
+	for range n {
+		p.shards = append(p.shards, &shard{
+			in: newMailbox[[]*tracePart](),
+			assembler: newAssembler(limits{
+				rootDelay:    cfg.RootDelay,
+				idleTimeout:  cfg.IdleTimeout,
+				maxAge:       cfg.MaxAge,
+				maxTraces:    share(cfg.MaxTraces, n),
+				maxBytes:     share(cfg.MaxBytes, n),
+				decidedCache: share(cfg.DecidedCache, n),
+				maxSpans:     cfg.MaxSpansPerTrace,
+			}),
+			read:    scoring.reader(),
+			give:    p.give,
+			holding: rec.Holding,
+		})
+	}
 	return p
 }
 
@@ -97,37 +126,83 @@ func (p *tracesProcessor) Capabilities() consumer.Capabilities {
 // Start begins to accept spans.
 func (p *tracesProcessor) Start(context.Context, component.Host) error {
 	p.started = true
-	go p.loop()
+	var shards, outlets sync.WaitGroup
+	for _, s := range p.shards {
+		shards.Go(s.run)
+	}
+	for _, o := range p.outlets {
+		outlets.Go(o.run)
+	}
+	go func() {
+		defer close(p.done)
+		<-p.stopped
+		p.senders.Lock() // those who bring a batch have brought it
+		for _, s := range p.shards {
+			s.in.close()
+		}
+		p.senders.Unlock()
+		shards.Wait()
+		for _, o := range p.outlets {
+			o.in.close()
+		}
+		outlets.Wait()
+	}()
 	return nil
 }
 
-// ConsumeTraces hands the batch to the loop. When it returns nil the spans
-// are held or passed on, and what then becomes of them is not reported here.
-// It waits while the loop is busy, as long as ctx allows.
+// ConsumeTraces hands the batch over to the shards. When it returns nil the
+// spans are held or passed on, and what then becomes of them is not reported
+// here. It waits only while max_bytes is exceeded, for a second at most and no
+// longer than ctx allows.
 func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
+	if err := p.admission.enter(ctx, p.stopped); err != nil {
+		return err
+	}
+	p.senders.RLock()
+	defer p.senders.RUnlock()
 	select {
 	case <-p.stopped:
 		return errStopped
 	default:
 	}
-	pref.RefTraces(td)
-	var err error
-	select {
-	case p.in <- td:
-		return nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-p.done:
-		err = errStopped
-	}
-	pref.UnrefTraces(td)
-	return err
+	// All spans are moved out of the batch, so nothing of it is held.
+	p.dispatch(splitByTrace(td))
+	return nil
 }
+
+// dispatch brings each part of a batch to the shard of its trace.
+func (p *tracesProcessor) dispatch(parts []*tracePart) {
+	byShard := make([][]*tracePart, len(p.shards))
+	bytes := int64(0)
+	for _, part := range parts {
+		n := shardOfTrace(part.id, len(p.shards))
+		byShard[n] = append(byShard[n], part)
+		bytes += part.bytes
+	}
+	p.admission.hold(bytes)
+	for n, parts := range byShard {
+		if len(parts) > 0 {
+			p.shards[n].in.put(parts)
+		}
+	}
+}
+
+// give brings a finished trace to the outlet of its conversation, or of its id.
+func (p *tracesProcessor) give(f finished) {
+	n := shardOfTrace(f.id, len(p.outlets))
+	if len(f.conversations) > 0 {
+		n = shardOfConversation(f.conversations[0], len(p.outlets))
+	}
+	p.outlets[n].in.put(f)
+}
+
+// release ends the account of a trace that has left.
+func (p *tracesProcessor) release(f *finished) { p.admission.release(f.bytes) }
 
 // Shutdown refuses further batches, finishes every trace that is held and
 // passes it on. When ctx ends before that, the calls that are under way are
-// cancelled and an error is returned; the loop still offers the rest to the
-// next consumer.
+// cancelled and an error is returned; the rest is still offered to the next
+// consumer.
 func (p *tracesProcessor) Shutdown(ctx context.Context) error {
 	p.stop.Do(func() {
 		close(p.stopped)
@@ -144,77 +219,4 @@ func (p *tracesProcessor) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("resultseal: not everything was passed on before the shutdown had to end: %w", ctx.Err())
 	}
-}
-
-// loop owns the assembler until everything has left it.
-func (p *tracesProcessor) loop() {
-	defer close(p.done)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	due := timer.C // nil while nothing is held: a nil channel is never ready
-	for {
-		select {
-		case td := <-p.in:
-			p.add(td)
-		case <-due:
-		case <-p.stopped:
-			p.drain()
-			return
-		}
-		// Also after a batch: late spans are due at once.
-		p.passOn(p.assembler.Tick(time.Now()))
-		due = nil
-		if at, ok := p.assembler.Next(); ok {
-			timer.Reset(time.Until(at))
-			due = timer.C
-		}
-	}
-}
-
-// drain takes the batches of the senders that still wait, then finishes
-// everything.
-func (p *tracesProcessor) drain() {
-	for {
-		select {
-		case td := <-p.in:
-			p.add(td)
-			continue
-		default:
-		}
-		p.passOn(p.assembler.Flush())
-		return
-	}
-}
-
-func (p *tracesProcessor) add(td ptrace.Traces) {
-	out := p.assembler.Add(td, time.Now())
-	pref.UnrefTraces(td) // all spans have been moved out of it
-	p.passOn(out)
-}
-
-// passOn judges what is finished and gives it to the next consumer, one trace
-// at a time.
-func (p *tracesProcessor) passOn(out []finished) {
-	for i := range out {
-		f := &out[i]
-		td := f.spans
-		if f.judge {
-			begin := time.Now()
-			var duplicates int
-			td, duplicates = canonicalize(f.spans)
-			p.judge(td, f.fin)
-			p.recorder.ScoreDuration(time.Since(begin))
-			p.recorder.Duplicates(duplicates)
-			if f.fin.Late {
-				p.recorder.Late(f.count)
-			}
-		}
-		f.spans = ptrace.Traces{} // not needed any more; there may be many
-		if err := p.next.ConsumeTraces(p.ctx, td); err != nil {
-			p.recorder.Refused(f.count)
-			p.logger.Error("the next component refused spans of a finished trace; they are lost",
-				zap.Int("spans", f.count), zap.Error(err))
-		}
-	}
-	p.recorder.Holding(p.assembler.Len(), p.assembler.Bytes())
 }

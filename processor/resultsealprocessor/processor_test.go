@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/featuregate"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -34,7 +35,7 @@ type testProcessor struct {
 	cfg       *Config
 }
 
-func newTestProcessor(t *testing.T, next consumer.Traces, judge judgeFunc, change ...func(*Config)) *testProcessor {
+func newTestProcessor(t *testing.T, next consumer.Traces, judge testJudge, change ...func(*Config)) *testProcessor {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
 	for _, c := range change {
@@ -48,12 +49,34 @@ func newTestProcessor(t *testing.T, next consumer.Traces, judge judgeFunc, chang
 	if judge == nil {
 		judge = func(ptrace.Traces, finish) {}
 	}
+	if cfg.NumShards == 0 {
+		cfg.NumShards = 1 // so that the order of what comes out is known
+	}
+	logger := zap.New(core)
 	return &testProcessor{
-		tracesProcessor: newWithJudge(zap.New(core), cfg, next, rec, judge),
+		tracesProcessor: newWithScoring(logger, cfg, next, rec, testScoring{judge, logger, rec}),
 		telemetry:       telemetry,
 		logs:            logs,
 		cfg:             cfg,
 	}
+}
+
+// testJudge takes the place of scoring: it is given a trace in canonical form.
+type testJudge func(ptrace.Traces, finish)
+
+type testScoring struct {
+	of     testJudge
+	logger *zap.Logger
+	rec    *recorder
+}
+
+func (testScoring) reader() func(*finished) {
+	return func(f *finished) { f.spans, f.duplicates = canonicalize(f.spans) }
+}
+
+func (s testScoring) judge(int) (judgeFunc, func(time.Time) (time.Time, bool)) {
+	judge := guard(func(f *finished) { s.of(f.spans, f.fin) }, s.logger, s.rec)
+	return judge, func(time.Time) (time.Time, bool) { return time.Time{}, false }
 }
 
 func (p *testProcessor) start(t *testing.T) {
@@ -172,9 +195,10 @@ func TestPanickingJudgeLosesNothing(t *testing.T) {
 	}
 }
 
-// While the next consumer blocks, senders wait no longer than they want to,
-// and what they could not hand over stays theirs.
-func TestSendersWaitForTheLoop(t *testing.T) {
+// While the next consumer blocks and max_bytes is exceeded, senders wait for a
+// second at most and no longer than they want to, and what they could not hand
+// over stays theirs.
+func TestSendersWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		sink := new(consumertest.TracesSink)
@@ -182,21 +206,33 @@ func TestSendersWaitForTheLoop(t *testing.T) {
 			<-release
 			return sink.ConsumeTraces(ctx, td)
 		})
-		p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay = 0 })
+		p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay, c.MaxBytes = 0, 1000 })
 		p.start(t)
-		p.consume(t, "t1/root root")
-		synctest.Wait() // the loop is in the next consumer now
+		p.consume(t, "t1/root root pad=900") // goes to the next consumer
+		synctest.Wait()
+		p.consume(t, "t2/a pad=900") // there is still some room
 
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		refused := func(ctx context.Context, want error, after time.Duration) {
+			begin := time.Now()
+			td := scriptBatch(t, []string{"t3/a"})
+			require.ErrorIs(t, p.ConsumeTraces(ctx, td), want)
+			require.Equal(t, 1, td.SpanCount())
+			require.Equal(t, after, time.Since(begin))
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
 		defer cancel()
-		td := scriptBatch(t, []string{"t2/a"})
-		require.ErrorIs(t, p.ConsumeTraces(ctx, td), context.DeadlineExceeded)
-		require.Equal(t, 1, td.SpanCount())
+		refused(ctx, context.DeadlineExceeded, time.Second/2)
+		refused(context.Background(), errBusy, time.Second)
+		require.False(t, consumererror.IsPermanent(errBusy))
 
+		waiting := make(chan error)
+		go func() { waiting <- p.ConsumeTraces(context.Background(), scriptBatch(t, []string{"t3/a"})) }()
+		synctest.Wait()
 		close(release)
-		p.consume(t, "t2/a")
+		require.NoError(t, <-waiting)
 		p.shutdown(t)
-		require.Equal(t, 2, sink.SpanCount())
+		require.Equal(t, 3, sink.SpanCount())
+		require.Zero(t, p.admission.held.Load())
 	})
 }
 

@@ -81,7 +81,7 @@ func runScript(t *testing.T, text string) string {
 			a = newAssembler(scriptLimits(t, command[1:]))
 			continue
 		case "batch":
-			out = a.Add(scriptBatch(t, args), scriptTime(t, command[1]))
+			out = a.Add(splitByTrace(scriptBatch(t, args)), scriptTime(t, command[1]))
 		case "tick":
 			out = a.Tick(scriptTime(t, command[1]))
 		case "flush":

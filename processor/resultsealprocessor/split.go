@@ -13,7 +13,8 @@ type tracePart struct {
 	id    pcommon.TraceID
 	spans ptrace.Traces
 	count int
-	root  bool // one of the spans is a root
+	bytes int64 // as OTLP protobuf
+	root  bool  // one of the spans is a root
 
 	// The resource and scope of the batch that the last resource and scope of
 	// spans were copied from.
@@ -26,6 +27,7 @@ type tracePart struct {
 // that has spans under them. A batch of one trace is moved as it stands.
 func splitByTrace(td ptrace.Traces) []*tracePart {
 	if part := wholeBatch(td); part != nil {
+		part.measure()
 		return []*tracePart{part}
 	}
 	var parts []*tracePart
@@ -46,7 +48,17 @@ func splitByTrace(td ptrace.Traces) []*tracePart {
 		}
 	}
 	td.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true })
+	for _, part := range parts {
+		part.measure()
+	}
 	return parts
+}
+
+func (p *tracePart) measure() {
+	var sizer ptrace.ProtoMarshaler
+	for _, rs := range p.spans.ResourceSpans().All() {
+		p.bytes += int64(sizer.ResourceSpansSize(rs))
+	}
 }
 
 // wholeBatch takes a batch whose spans are all of one trace, or returns nil.

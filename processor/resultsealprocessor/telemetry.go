@@ -5,6 +5,8 @@ package resultsealprocessor
 
 import (
 	"context"
+	"maps"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,21 +19,63 @@ import (
 )
 
 // recorder writes the processor's own metrics, which metadata.yaml declares.
-// Its methods are called from the processor's loop only; what the loop holds
-// is read by the metrics reader at any time, and therefore atomic.
+// All goroutines of the processor share it; on the way of a span it takes no
+// lock.
 type recorder struct {
 	builder *metadata.TelemetryBuilder
 
-	traces, bytes, sessions atomic.Int64
+	traces, sessions atomic.Int64
+	bytes            func() int64
 
 	// tools are the names that have a series of their own; the number of them
 	// is bounded, since they come from outside.
-	tools    map[string]struct{}
+	tools    grown[string, struct{}]
 	maxTools int
 
 	// options are the attribute sets that were used before: there are few,
 	// and making one costs more than the measurement.
-	options map[series]metric.AddOption
+	options grown[series, metric.AddOption]
+}
+
+// grown is a map that is read without a lock and copied to grow, for what is
+// known completely after a while.
+type grown[K comparable, V any] struct {
+	mu  sync.Mutex
+	now atomic.Pointer[map[K]V]
+}
+
+func (g *grown[K, V]) get(key K) (v V, ok bool) {
+	if m := g.now.Load(); m != nil {
+		v, ok = (*m)[key]
+	}
+	return v, ok
+}
+
+func (g *grown[K, V]) len() int {
+	if m := g.now.Load(); m != nil {
+		return len(*m)
+	}
+	return 0
+}
+
+// add adds a value, unless the key is there already or limit, where it
+// is not 0, is reached.
+func (g *grown[K, V]) add(key K, limit int, value V) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, ok := g.get(key); ok {
+		return true
+	}
+	if limit > 0 && g.len() >= limit {
+		return false
+	}
+	next := make(map[K]V, g.len()+1)
+	if m := g.now.Load(); m != nil {
+		maps.Copy(next, *m)
+	}
+	next[key] = value
+	g.now.Store(&next)
+	return true
 }
 
 // series is a combination of attribute values of one metric.
@@ -71,20 +115,19 @@ func newRecorder(set component.TelemetrySettings, maxTools int) (*recorder, erro
 	}
 	r := &recorder{
 		builder:  builder,
-		tools:    map[string]struct{}{},
 		maxTools: maxTools,
-		options:  map[series]metric.AddOption{},
+		bytes:    func() int64 { return 0 },
 	}
 	for _, gauge := range []struct {
 		register func(metric.Int64Callback) error
-		value    *atomic.Int64
+		value    func() int64
 	}{
-		{builder.RegisterProcessorResultsealTracesActiveCallback, &r.traces},
-		{builder.RegisterProcessorResultsealBytesActiveCallback, &r.bytes},
-		{builder.RegisterProcessorResultsealSessionsActiveCallback, &r.sessions},
+		{builder.RegisterProcessorResultsealTracesActiveCallback, r.traces.Load},
+		{builder.RegisterProcessorResultsealBytesActiveCallback, func() int64 { return r.bytes() }},
+		{builder.RegisterProcessorResultsealSessionsActiveCallback, r.sessions.Load},
 	} {
 		err := gauge.register(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(gauge.value.Load())
+			o.Observe(gauge.value())
 			return nil
 		})
 		if err != nil {
@@ -147,14 +190,12 @@ func (r *recorder) ProtocolVerdict(protocol, verdict string) {
 	r.add(r.builder.ProcessorResultsealProtocolVerdicts, 1, series{protocolSeries, [4]string{protocol, verdict}})
 }
 
-// Holding says what the loop holds.
-func (r *recorder) Holding(traces int, bytes int64) {
-	r.traces.Store(int64(traces))
-	r.bytes.Store(bytes)
-}
+// Holding counts traces that are held, more than before or fewer.
+func (r *recorder) Holding(more int) { r.traces.Add(int64(more)) }
 
-// HoldingSessions says how many sessions' monitors are held.
-func (r *recorder) HoldingSessions(sessions int) { r.sessions.Store(int64(sessions)) }
+// HoldingSessions counts sessions whose monitors are held, more than before or
+// fewer.
+func (r *recorder) HoldingSessions(more int) { r.sessions.Add(int64(more)) }
 
 // Forgot counts conversations whose state was given up.
 func (r *recorder) Forgot(sessions int, cause forgottenFor) {
@@ -190,25 +231,24 @@ func (r *recorder) ScoreDuration(took time.Duration) {
 
 // toolLabel is the name under which a tool is counted.
 func (r *recorder) toolLabel(tool string) string {
-	if _, known := r.tools[tool]; known {
+	if _, known := r.tools.get(tool); known {
 		return tool
 	}
-	if len(r.tools) >= r.maxTools {
+	if r.tools.len() >= r.maxTools || !r.tools.add(tool, r.maxTools, struct{}{}) {
 		return otherTool
 	}
-	r.tools[tool] = struct{}{}
 	return tool
 }
 
 func (r *recorder) add(counter metric.Int64Counter, n int64, s series) {
-	option, ok := r.options[s]
+	option, ok := r.options.get(s)
 	if !ok {
 		var attributes []attribute.KeyValue
 		for i, name := range seriesAttributes[s.kind] {
 			attributes = append(attributes, attribute.String(name, s.values[i]))
 		}
 		option = metric.WithAttributeSet(attribute.NewSet(attributes...))
-		r.options[s] = option
+		r.options.add(s, 0, option)
 	}
 	counter.Add(context.Background(), n, option)
 }

@@ -157,6 +157,6 @@ func TestToolLabelsAreBounded(t *testing.T) {
 	m, err := tt.GetMetric("otelcol_processor_resultseal_observations")
 	require.NoError(t, err)
 	require.Len(t, m.Data.(metricdata.Sum[int64]).DataPoints, 4)
-	require.Len(t, rec.options, 4)
-	require.Len(t, rec.tools, 3)
+	require.Equal(t, 4, rec.options.len())
+	require.Equal(t, 3, rec.tools.len())
 }

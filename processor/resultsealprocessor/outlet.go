@@ -1,0 +1,72 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/collector/consumer"
+	"go.uber.org/zap"
+)
+
+// An outlet judges finished traces and gives them to the next consumer, one at a
+// time. One goroutine owns it. Traces of one conversation all leave by one
+// outlet, in the order in which they were finished.
+type outlet struct {
+	in    *mailbox[finished]
+	judge judgeFunc
+	next  consumer.Traces
+	// tidy is called when its time has come, and says when that is next.
+	tidy func(now time.Time) (time.Time, bool)
+
+	ctx      context.Context // what the next consumer is called with
+	rec      *recorder
+	logger   *zap.Logger
+	released func(*finished)
+}
+
+// run passes on until the mailbox is closed and empty.
+func (o *outlet) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	due := timer.C
+	for {
+		select {
+		case <-o.in.ready:
+			traces, more := o.in.take()
+			for i := range traces {
+				o.pass(&traces[i])
+				traces[i] = finished{} // there may be many
+			}
+			if !more {
+				return
+			}
+		case <-due:
+		}
+		due = nil
+		if at, ok := o.tidy(time.Now()); ok {
+			timer.Reset(time.Until(at))
+			due = timer.C
+		}
+	}
+}
+
+func (o *outlet) pass(f *finished) {
+	if f.judge {
+		begin := time.Now()
+		o.judge(f)
+		o.rec.ScoreDuration(time.Since(begin) + f.reading)
+		o.rec.Duplicates(f.duplicates)
+		if f.fin.Late {
+			o.rec.Late(f.count)
+		}
+	}
+	defer o.released(f)
+	if err := o.next.ConsumeTraces(o.ctx, f.spans); err != nil {
+		o.rec.Refused(f.count)
+		o.logger.Error("the next component refused spans of a finished trace; they are lost",
+			zap.Int("spans", f.count), zap.Error(err))
+	}
+}

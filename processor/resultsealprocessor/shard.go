@@ -1,0 +1,87 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// A shard assembles the traces whose ids belong to it. One goroutine owns it.
+// All spans of a trace meet in one shard, whatever batches they come in.
+type shard struct {
+	in        *mailbox[[]*tracePart]
+	assembler *assembler
+	// read prepares a finished trace for its verdict: canonical form, facts.
+	read func(*finished)
+	// give hands on what is finished, in order.
+	give func(finished)
+	// holding is told how many traces are held now more than before.
+	holding func(more int)
+	held    int
+}
+
+// run assembles until the mailbox is closed and empty, and then finishes
+// everything.
+func (s *shard) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	due := timer.C // nil while nothing is held: a nil channel is never ready
+	for {
+		select {
+		case <-s.in.ready:
+			batches, more := s.in.take()
+			for _, parts := range batches {
+				s.passOn(s.assembler.Add(parts, time.Now()))
+				// Late spans are due at once.
+				s.passOn(s.assembler.Tick(time.Now()))
+			}
+			if !more {
+				s.passOn(s.assembler.Flush())
+				return
+			}
+		case <-due:
+		}
+		s.passOn(s.assembler.Tick(time.Now()))
+		due = nil
+		if at, ok := s.assembler.Next(); ok {
+			timer.Reset(time.Until(at))
+			due = timer.C
+		}
+	}
+}
+
+func (s *shard) passOn(out []finished) {
+	for i := range out {
+		if out[i].judge {
+			s.read(&out[i])
+		}
+		s.give(out[i])
+		out[i] = finished{} // there may be many
+	}
+	if n := s.assembler.Len(); n != s.held {
+		s.holding(n - s.held)
+		s.held = n
+	}
+}
+
+// shardOfTrace and shardOfConversation spread ids evenly over n shards, and the
+// same everywhere and always: ids that a sender counts up, or that share a
+// prefix, must not all meet in one.
+func shardOfTrace(id pcommon.TraceID, n int) int { return spread(xxhash.Sum64(id[:]), n) }
+
+func shardOfConversation(id string, n int) int { return spread(xxhash.Sum64String(id), n) }
+
+func spread(hash uint64, n int) int {
+	index, _ := bits.Mul64(hash, uint64(n)) //nolint:gosec // n is positive
+	return int(index)                       //nolint:gosec // less than n
+}
+
+// share is one shard's part of a limit on all.
+func share[N int | int64](limit N, shards int) N {
+	return (limit + N(shards) - 1) / N(shards)
+}

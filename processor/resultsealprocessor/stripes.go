@@ -1,0 +1,83 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+)
+
+// A stripe keeps the conversations that leave by one outlet. Only that outlet
+// uses it, except where one trace holds several conversations: it leaves by the
+// outlet of the first and borrows the others'. So the lock is taken at once
+// nearly always, and by the same goroutine.
+type stripe struct {
+	mu   sync.Mutex
+	kept *conversations
+	held int // as counted in metrics
+}
+
+// tidy forgets what is too old and says when there will be something to forget.
+func (s *stripe) tidy(all *scoring, now time.Time) (time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept.expire(now)
+	s.count(all.rec)
+	return s.kept.next()
+}
+
+func (s *stripe) count(rec *recorder) {
+	if n := s.kept.Len(); n != s.held {
+		rec.HoldingSessions(n - s.held)
+		s.held = n
+	}
+}
+
+// takenStripes are the stripes of one trace's conversations while it is judged.
+type takenStripes struct {
+	all   *scoring
+	taken []int
+}
+
+// take locks the stripes of some conversations, always in the same order, so
+// that two traces never wait for each other.
+func (s *scoring) take(ids []string, now time.Time) *takenStripes {
+	t := &takenStripes{all: s}
+	for _, id := range ids {
+		if n := shardOfConversation(id, len(s.stripes)); !slices.Contains(t.taken, n) {
+			t.taken = append(t.taken, n)
+		}
+	}
+	slices.Sort(t.taken)
+	for _, n := range t.taken {
+		s.stripes[n].mu.Lock()
+		s.stripes[n].kept.expire(now)
+	}
+	return t
+}
+
+// Conversation implements score.Conversations.
+func (t *takenStripes) Conversation(id string) *score.Conversation {
+	return t.all.stripes[shardOfConversation(id, len(t.all.stripes))].kept.Conversation(id)
+}
+
+// keep makes the trace part of its conversations' past.
+func (t *takenStripes) keep(now time.Time) {
+	for _, n := range t.taken {
+		s := t.all.stripes[n]
+		s.kept.keep(now)
+		s.count(t.all.rec)
+	}
+}
+
+// giveBack unlocks the stripes.
+func (t *takenStripes) giveBack() {
+	for _, n := range t.taken {
+		t.all.stripes[n].kept.drop()
+		t.all.stripes[n].mu.Unlock()
+	}
+}
