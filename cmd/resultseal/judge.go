@@ -55,12 +55,11 @@ type scattered struct {
 
 // verdict is a trace and what it came to.
 type verdict struct {
-	traces  ptrace.Traces
+	trace   traceread.Trace
 	spans   []ptrace.Span
-	facts   []genai.Span    // of the same spans
-	session *score.Session  // nil if nothing in it tells of an agent
-	account *score.Account  // nil unless it was asked for
-	id      pcommon.TraceID // of the first span
+	facts   []genai.Span   // of the same spans
+	session *score.Session // nil if nothing in it tells of an agent
+	account *score.Account // nil unless it was asked for
 }
 
 // run reads files. An error that it returns is not about one of them.
@@ -86,7 +85,7 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 	err := traceread.Read(paths, stdin, j.jobs, traceread.Handler{
 		Traces: func(td ptrace.Traces, place traceread.Place) error {
 			at = place
-			traces.Add(td)
+			traces.AddFrom(td, place)
 			return bench.failure()
 		},
 		Broken: func(e *traceread.Error) error {
@@ -100,8 +99,8 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 		Read: j.read,
 	})
 	if err == nil {
-		for _, td := range traces.Traces() {
-			bench.judge(td)
+		for _, trace := range traces.Held() {
+			bench.judge(trace)
 		}
 	}
 	j.result.spans = traces.Spans
@@ -126,7 +125,7 @@ func (c conversations) Conversation(id string) *score.Conversation {
 // protocol follows conversations, whose traces are judged in order.
 type bench struct {
 	*judging
-	work    chan ptrace.Traces
+	work    chan traceread.Trace
 	workers sync.WaitGroup
 
 	mu     sync.Mutex
@@ -139,16 +138,16 @@ func (j *judging) start() *bench {
 	if j.scorer.Conversational() {
 		jobs = 1
 	}
-	b := &bench{judging: j, work: make(chan ptrace.Traces, jobs)}
+	b := &bench{judging: j, work: make(chan traceread.Trace, jobs)}
 	for range jobs {
 		b.workers.Go(func() {
 			decoder := genai.NewDecoder(genai.Options{})
 			store := conversations{}
-			for td := range b.work {
+			for trace := range b.work {
 				if b.failure() != nil {
 					continue
 				}
-				if err := b.one(decoder, store, td); err != nil {
+				if err := b.one(decoder, store, trace); err != nil {
 					b.mu.Lock()
 					b.failed = err
 					b.mu.Unlock()
@@ -160,7 +159,7 @@ func (j *judging) start() *bench {
 }
 
 // judge has a trace judged. It waits if there is much to do.
-func (b *bench) judge(td ptrace.Traces) { b.work <- td }
+func (b *bench) judge(trace traceread.Trace) { b.work <- trace }
 
 func (b *bench) failure() error {
 	b.mu.Lock()
@@ -177,22 +176,18 @@ func (b *bench) close() error {
 
 // one judges a trace. A trace that cannot be judged, which is a fault of this
 // program, costs that trace.
-func (b *bench) one(decoder *genai.Decoder, store conversations, td ptrace.Traces) (err error) {
-	v := &verdict{traces: td}
+func (b *bench) one(decoder *genai.Decoder, store conversations, trace traceread.Trace) (err error) {
+	v := &verdict{trace: trace}
 	defer func() {
 		if failure := recover(); failure != nil {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.result.broken++
-			b.broken(fmt.Errorf("trace %s cannot be judged, which is a fault of this program: %s", v.id, describePanic(failure)))
+			b.broken(fmt.Errorf("trace %s cannot be judged, which is a fault of this program: %s", trace.ID, describePanic(failure)))
 		}
 	}()
-	v.facts, v.spans = decoder.Traces(td)
-	if len(v.facts) == 0 {
-		return nil
-	}
-	v.id = v.spans[0].TraceID()
-	if b.explain != nil && b.explain(v.id.String(), conversationOf(v.facts)) {
+	v.facts, v.spans = decoder.Traces(trace.Traces)
+	if b.explain != nil && b.explain(trace.ID.String(), conversationOf(v.facts)) {
 		v.session, v.account = b.scorer.Explain(v.facts, store)
 	} else {
 		v.session = b.scorer.Trace(v.facts, store)

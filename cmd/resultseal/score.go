@@ -26,14 +26,15 @@ import (
 var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete", "blocked"}
 
 // formats are what --format takes.
-var formats = []string{"table", "json", "jsonl"}
+var formats = []string{"table", "json", "jsonl", "junit", "sarif"}
 
 type scoreOptions struct {
-	policy string
-	format string
-	out    string
-	failOn []string
-	input  inputOptions
+	policy    string
+	format    string
+	out       string
+	annotated string
+	failOn    []string
+	input     inputOptions
 }
 
 // inputOptions are the flags of commands that read traces.
@@ -72,6 +73,7 @@ if none did.`,
 	f.StringVar(&o.policy, "policy", "", "the policy file (required)")
 	f.StringVar(&o.format, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, else json)")
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
+	f.StringVar(&o.annotated, "annotated", "", "also write the spans, with the annotations that the processor writes, to this file (OTLP JSON, a trace a line)")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
 	o.input.register(cmd)
 	return cmd
@@ -95,6 +97,9 @@ func (o *scoreOptions) check(stdout io.Writer) error {
 	if !slices.Contains(formats, o.format) {
 		return invalidArgument(fmt.Sprintf("--format %q is unknown; use %s", o.format, strings.Join(formats, ", ")))
 	}
+	if o.annotated != "" && o.annotated == o.out {
+		return invalidArgument("--out and --annotated name the same file")
+	}
 	return nil
 }
 
@@ -108,13 +113,23 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	scorer := score.New(p)
 	builder := report.NewBuilder(scorer.Conversational())
+	var spans *annotated
+	if o.annotated != "" {
+		spans = newAnnotated()
+		defer spans.close()
+	}
 	counts, err := judgeFiles(cmd, files, &o.input, judging{
 		scorer: scorer,
 		take: func(v *verdict) error {
-			if v.session == nil {
-				return nil
+			if v.session != nil {
+				if err := builder.Add(report.Trace{Verdict: v.session, Spans: v.facts, Origin: originOf(v)}); err != nil {
+					return err
+				}
 			}
-			return builder.Add(v.session, v.facts)
+			if spans != nil {
+				return spans.add(v)
+			}
+			return nil
 		},
 	})
 	if err != nil {
@@ -124,6 +139,9 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		if err := builder.Remove(s.trace); err != nil {
 			return err
 		}
+		if spans != nil {
+			spans.remove(s.trace)
+		}
 	}
 	r, err := builder.Report(report.Inputs{
 		Files: counts.files, Spans: counts.spans, Broken: counts.broken, Scattered: len(counts.scattered),
@@ -132,7 +150,12 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		return err
 	}
 	defer r.Close()
-	if err := writeTo(cmd.OutOrStdout(), o.out, func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
+	if spans != nil {
+		if err := writeTo(nil, o.annotated, "--annotated", spans.write); err != nil {
+			return err
+		}
+	}
+	if err := writeTo(cmd.OutOrStdout(), o.out, "--out", func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
 		return err
 	}
 	switch {
@@ -142,6 +165,15 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		return exitCode(1)
 	}
 	return nil
+}
+
+// originOf says where the spans of a verdict were recorded.
+func originOf(v *verdict) report.Origin {
+	at := v.trace.Place
+	if at.File == traceread.Stdin {
+		return report.Origin{}
+	}
+	return report.Origin{File: at.File, Line: at.Line}
 }
 
 // loadPolicy reads the file of --policy.
@@ -189,13 +221,13 @@ func failed(r *report.Report, on []string) bool {
 }
 
 // writeTo writes to a file, or to standard output if there is no name.
-func writeTo(stdout io.Writer, name string, write func(io.Writer) error) error {
+func writeTo(stdout io.Writer, name, flag string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(stdout)
 	}
 	f, err := os.Create(name)
 	if err != nil {
-		return invalidArgument("--out: " + err.Error())
+		return invalidArgument(flag + ": " + err.Error())
 	}
 	return errors.Join(write(f), f.Close())
 }
@@ -207,6 +239,10 @@ func writeReport(w io.Writer, r *report.Report, o *scoreOptions) error {
 		return r.JSON(w)
 	case "jsonl":
 		return r.JSONL(w)
+	case "junit":
+		return r.JUnit(w, o.failOn)
+	case "sarif":
+		return r.SARIF(w, version, o.failOn)
 	}
 	return r.Table(w, colours(w))
 }

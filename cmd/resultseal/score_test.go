@@ -15,6 +15,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/schematest"
 )
 
 // shared returns a path in the folder of recordings that are not part of the
@@ -102,6 +106,22 @@ func compliances(t *testing.T, format, text string) map[string]int {
 				counts[name] = n
 			}
 		}
+	case "junit":
+		// A test for each session: failed, skipped, or neither.
+		tests, failed, skipped := strings.Count(text, "<testcase "), strings.Count(text, "<failure "), strings.Count(text, "<skipped ")
+		counts["violation"], counts["unrecognized"], counts["compliant"] = failed, skipped, tests-failed-skipped
+	case "sarif":
+		var log struct {
+			Runs []struct {
+				Results    []struct{ RuleID string }
+				Properties scored
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &log))
+		for _, result := range log.Runs[0].Results {
+			counts[strings.TrimPrefix(result.RuleID, "protocol-")]++
+		}
+		counts["compliant"] = log.Runs[0].Properties.Summary.Sessions - len(log.Runs[0].Results)
 	default:
 		t.Fatalf("nobody reads %s", format)
 	}
@@ -123,14 +143,14 @@ func TestScoreDeterministic(t *testing.T) {
 		for _, args := range [][]string{
 			{"--jobs", "1", exampleTraces},
 			{"--jobs", "7", exampleTraces},
-			{"--jobs", "0", "-"},
-			{exampleTraces, "./" + exampleTraces}, // a file that is named twice is read once
+			{"--jobs", "0", exampleTraces, "./" + exampleTraces}, // a file that is named twice is read once
 		} {
-			got := execute(text, append([]string{"score", "--policy", examplePolicy, "--format", format}, args...)...)
+			got := execute("", append([]string{"score", "--policy", examplePolicy, "--format", format}, args...)...)
 			require.Equal(t, want, got, "%s %s", format, args)
 		}
-		if format != "json" { // which counts files
+		if format == "table" || format == "jsonl" { // the others name or count files
 			require.Equal(t, want, execute("", "score", "--policy", examplePolicy, "--format", format, dir), format)
+			require.Equal(t, want, execute(text, "score", "--policy", examplePolicy, "--format", format, "-"), format)
 		}
 	}
 }
@@ -210,6 +230,10 @@ func TestScoreOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.stdout, string(text))
 
+	got = execute("", "score", "--policy", examplePolicy, "--out", out, "--annotated", out, exampleTraces)
+	require.Equal(t, 2, got.code)
+	require.Equal(t, "resultseal: INVALID_ARGUMENT: --out and --annotated name the same file\n", got.stderr)
+
 	got = execute("", "score", "--policy", examplePolicy, "--out", filepath.Join(out, "no", "folder"), exampleTraces)
 	require.Equal(t, 2, got.code)
 	require.Contains(t, got.stderr, "resultseal: INVALID_ARGUMENT: --out: ")
@@ -235,6 +259,95 @@ func TestScoreFiles(t *testing.T) {
 		require.Equal(t, 2, got.Inputs.Files)
 		require.Equal(t, want.Sessions, got.Sessions)
 		require.Equal(t, want.Summary, got.Summary)
+	}
+}
+
+// The annotated spans are the input's, each once, with what the processor would
+// write; scoring them again comes to the same.
+func TestScoreAnnotated(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "annotated.jsonl")
+	first := execute("", "score", "--policy", examplePolicy, "--annotated", out, exampleTraces)
+	require.Zero(t, first.code, first.stderr)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+
+	again := filepath.Join(dir, "again.jsonl")
+	require.Zero(t, execute("", "score", "--policy", examplePolicy, "--annotated", again, "--jobs", "7", exampleTraces).code)
+	textAgain, err := os.ReadFile(again)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(textAgain))
+	require.Equal(t, first.stdout, strings.Replace(execute("", "score", "--policy", examplePolicy, out).stdout, "annotated.jsonl", "traces.jsonl", 1))
+
+	want := readScored(t, first.stdout)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.Len(t, lines, len(want.Sessions))
+	spans, roots, decisions := 0, map[string]string{}, 0
+	for i, line := range lines {
+		var u ptrace.JSONUnmarshaler
+		td, err := u.UnmarshalTraces([]byte(line))
+		require.NoError(t, err)
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					spans++
+					require.Equal(t, want.Sessions[i].ID, span.TraceID().String(), "a trace a line, in order")
+					if v, ok := span.Attributes().Get("resultseal.session.compliance"); ok {
+						require.True(t, span.ParentSpanID().IsEmpty())
+						roots[span.TraceID().String()] = v.Str()
+					}
+					if _, ok := span.Attributes().Get("resultseal.decision"); ok {
+						decisions++
+					}
+					span.Attributes().RemoveIf(func(key string, _ pcommon.Value) bool { return strings.HasPrefix(key, "resultseal.") })
+					span.Events().RemoveIf(func(e ptrace.SpanEvent) bool { return strings.HasPrefix(e.Name(), "resultseal.") })
+				}
+			}
+		}
+		lines[i] = string(asJSON(t, td))
+	}
+	require.Equal(t, want.Inputs.Spans, spans)
+	require.Equal(t, want.Summary.Observations["total"], decisions)
+	for _, s := range want.Sessions {
+		require.Equal(t, s.Compliance, roots[s.ID])
+	}
+	// Without what was written, they are what they were.
+	var original []string
+	for _, line := range strings.Split(strings.TrimSpace(exampleText(t)), "\n") {
+		var u ptrace.JSONUnmarshaler
+		td, err := u.UnmarshalTraces([]byte(line))
+		require.NoError(t, err)
+		original = append(original, string(asJSON(t, td)))
+	}
+	require.ElementsMatch(t, original, lines)
+}
+
+func asJSON(t *testing.T, td ptrace.Traces) []byte {
+	t.Helper()
+	var m ptrace.JSONMarshaler
+	text, err := m.MarshalTraces(td)
+	require.NoError(t, err)
+	return text
+}
+
+// Real runs in the machine's forms are what their schemas say.
+func TestScoreSchemas(t *testing.T) {
+	policyFile := shared(t, "traces", "sdk", "policy.yaml")
+	files, err := filepath.Glob(shared(t, "traces", "sdk") + "/*[0-9c].jsonl")
+	require.NoError(t, err)
+	for format, file := range map[string]string{
+		"json":  filepath.Join("..", "..", "docs", "score.schema.json"),
+		"sarif": filepath.Join("..", "..", "internal", "report", "testdata", "sarif-2.1.0.schema.json"),
+	} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		schema, err := schematest.Parse(text)
+		require.NoError(t, err)
+		got := execute("", append([]string{"score", "--policy", policyFile, "--format", format}, files...)...)
+		require.Zero(t, got.code, got.stderr)
+		wrong, err := schema.Validate([]byte(got.stdout))
+		require.NoError(t, err)
+		require.Empty(t, wrong)
 	}
 }
 

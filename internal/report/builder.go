@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/internal/spill"
 )
 
 // Builder collects verdicts, from any number of goroutines.
@@ -30,7 +32,7 @@ type Builder struct {
 // pending is a session that may grow: a conversation.
 type pending struct {
 	session *Session
-	details []blob
+	details []spill.Blob
 }
 
 // NewBuilder returns a builder. If conversational is set, a session is a
@@ -40,24 +42,43 @@ func NewBuilder(conversational bool) *Builder {
 		conversational: conversational,
 		conversations:  map[string]*pending{},
 		counts:         newCounter(),
-		report:         &Report{bodies: &store{limit: memoryLimit}},
+		report:         &Report{bodies: &spill.Store{}},
 	}
 }
 
-// Add takes the verdict on a trace and the facts that it was made from. Traces
-// of one conversation come in the order in which they were judged.
-func (b *Builder) Add(v *score.Session, spans []genai.Span) error {
-	return b.add(v, spans, nil)
+// Trace is a trace that was judged.
+type Trace struct {
+	Verdict *score.Session
+	Spans   []genai.Span // that it was made from
+	Origin  Origin
 }
 
-// add takes a verdict, and a detail of it for the page.
-func (b *Builder) add(v *score.Session, spans []genai.Span, detail []byte) error {
+// Origin is where in the input something was recorded.
+type Origin struct {
+	File string // "" if it was no file
+	Line int    // from 1; 0 if the file has no lines
+}
+
+// String returns file:line, or what of it there is.
+func (o Origin) String() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// Add takes the verdict on a trace. Traces of one conversation come in the order
+// in which they were judged.
+func (b *Builder) Add(t Trace) error {
+	var detail []byte
+	v, spans := t.Verdict, t.Spans
 	if b.conversational {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return b.converse(v, spans, detail)
+		return b.converse(&t, detail)
 	}
 	s := newSession(v.TraceID.String(), v)
+	s.origin = t.Origin
 	s.ConversationID = v.Conversation
 	for i := range v.Observations {
 		s.Observations = append(s.Observations, observation(&v.Observations[i], spans))
@@ -74,9 +95,9 @@ func (b *Builder) add(v *score.Session, spans []genai.Span, detail []byte) error
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var details []blob
+	var details []spill.Blob
 	if detail != nil {
-		d, err := b.report.bodies.put(detail)
+		d, err := b.report.bodies.Put(detail)
 		if err != nil {
 			return err
 		}
@@ -86,28 +107,30 @@ func (b *Builder) add(v *score.Session, spans []genai.Span, detail []byte) error
 }
 
 // put stores a concluded session.
-func (b *Builder) put(s *Session, body []byte, details []blob) error {
-	at, err := b.report.bodies.put(body)
+func (b *Builder) put(s *Session, body []byte, details []spill.Blob) error {
+	at, err := b.report.bodies.Put(body)
 	if err != nil {
 		return err
 	}
 	b.counts.add(s, 1)
-	b.report.entries = append(b.report.entries, entry{start: s.start, id: strings.Clone(s.ID), body: at, details: details})
+	b.report.entries = append(b.report.entries, entry{start: s.start, id: strings.Clone(s.ID), origin: s.origin, body: at, details: details})
 	return nil
 }
 
 // converse deals a trace's verdict out to its conversations. What belongs to
 // none stays with the trace.
-func (b *Builder) converse(v *score.Session, spans []genai.Span, detail []byte) error {
+func (b *Builder) converse(t *Trace, detail []byte) error {
+	v, spans := t.Verdict, t.Spans
 	touched := map[*pending]bool{}
 	var trace *pending
 	own := func(conversation string) *Session {
 		p := trace
 		switch {
 		case conversation != "":
-			p = b.conversation(v, conversation)
+			p = b.conversation(t, conversation)
 		case trace == nil:
 			trace = &pending{session: newSession(v.TraceID.String(), v)}
+			trace.session.origin = t.Origin
 			b.order = append(b.order, trace)
 			p = trace
 		}
@@ -136,7 +159,7 @@ func (b *Builder) converse(v *score.Session, spans []genai.Span, detail []byte) 
 	if detail == nil {
 		return nil
 	}
-	d, err := b.report.bodies.put(detail)
+	d, err := b.report.bodies.Put(detail)
 	for p := range touched {
 		p.details = append(p.details, d)
 	}
@@ -144,12 +167,13 @@ func (b *Builder) converse(v *score.Session, spans []genai.Span, detail []byte) 
 }
 
 // conversation finds the session of a conversation.
-func (b *Builder) conversation(v *score.Session, id string) *pending {
+func (b *Builder) conversation(t *Trace, id string) *pending {
+	v := t.Verdict
 	p := b.conversations[id]
 	if p == nil {
 		id = strings.Clone(id)
 		p = &pending{session: newSession(id, v)}
-		p.session.ConversationID = id
+		p.session.ConversationID, p.session.origin = id, t.Origin
 		b.conversations[id] = p
 		b.order = append(b.order, p)
 	}
@@ -302,7 +326,7 @@ func (b *Builder) Remove(trace string) error {
 		if b.report.entries[i].id != trace {
 			continue
 		}
-		body, err := b.report.bodies.get(b.report.entries[i].body)
+		body, err := b.report.bodies.Get(b.report.entries[i].body)
 		if err != nil {
 			return err
 		}

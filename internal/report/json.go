@@ -36,15 +36,12 @@ func (r *Report) JSON(w io.Writer) error {
 		key   string
 		value any
 	}{{"summary", r.Summary}, {"inputs", r.Inputs}} {
-		b.Reset()
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("  ", "  ")
-		if err := e.Encode(part.value); err != nil {
+		text, err := indentedJSON("  ", part.value)
+		if err != nil {
 			return err
 		}
 		out.WriteString(",\n  \"" + part.key + "\": ")
-		out.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		out.Write(text)
 	}
 	out.WriteString("\n}\n")
 	return out.Flush() // the writer keeps its first error

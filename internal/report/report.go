@@ -18,6 +18,7 @@ import (
 	"iter"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/spill"
 )
 
 // Report is the whole answer.
@@ -26,15 +27,16 @@ type Report struct {
 	Inputs  Inputs
 
 	entries []entry
-	bodies  *store
+	bodies  *spill.Store
 }
 
 // entry is a session that lies in the store.
 type entry struct {
 	start   genai.Timestamp
 	id      string
-	body    blob
-	details []blob // for the page only
+	origin  Origin
+	body    spill.Blob
+	details []spill.Blob // for the page only
 }
 
 // Session is the verdict on one session.
@@ -52,7 +54,8 @@ type Session struct {
 
 	Uncontracted []Uncontracted `json:"uncontracted"`
 
-	start genai.Timestamp
+	start  genai.Timestamp
+	origin Origin
 }
 
 // Observation is the verdict on one tool call.
@@ -152,23 +155,31 @@ func (r *Report) Len() int { return len(r.entries) }
 // by id. The error is that of the temporary file.
 func (r *Report) Sessions() iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
-		for body, err := range r.raw() {
-			var s Session
-			if err == nil {
-				err = json.Unmarshal(body, &s)
-			}
-			if !yield(&s, err) || err != nil {
+		for i := range r.entries {
+			s, err := r.session(i)
+			if !yield(s, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
+// session reads a session back.
+func (r *Report) session(i int) (*Session, error) {
+	e := &r.entries[i]
+	body, err := r.bodies.Get(e.body)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{start: e.start, origin: e.origin}
+	return s, json.Unmarshal(body, s)
+}
+
 // raw returns the sessions as JSON.
 func (r *Report) raw() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for i := range r.entries {
-			body, err := r.bodies.get(r.entries[i].body)
+			body, err := r.bodies.Get(r.entries[i].body)
 			if !yield(body, err) || err != nil {
 				return
 			}
@@ -177,4 +188,4 @@ func (r *Report) raw() iter.Seq2[[]byte, error] {
 }
 
 // Close removes what was put aside.
-func (r *Report) Close() error { return r.bodies.close() }
+func (r *Report) Close() error { return r.bodies.Close() }

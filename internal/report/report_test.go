@@ -6,8 +6,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,9 +53,9 @@ func TestDeterministic(t *testing.T) {
 				traces = rapid.Permutation(traces).Draw(rt, "traces")
 			}
 			b := NewBuilder(conversational)
-			b.report.bodies.limit = rapid.SampledFrom([]int{0, 1, 1000, memoryLimit}).Draw(rt, "limit")
+			b.report.bodies.Limit = rapid.SampledFrom([]int{0, 1, 1000}).Draw(rt, "limit")
 			for _, s := range traces {
-				require.NoError(rt, b.Add(s.verdict, s.spans))
+				require.NoError(rt, b.Add(s.trace()))
 			}
 			r, err := b.Report(sampleInputs)
 			require.NoError(rt, err)
@@ -75,7 +73,7 @@ func TestRemove(t *testing.T) {
 	for _, conversational := range []bool{false, true} {
 		b := NewBuilder(conversational)
 		for _, s := range all {
-			require.NoError(t, b.Add(s.verdict, s.spans))
+			require.NoError(t, b.Add(s.trace()))
 		}
 		rest := all
 		for _, n := range []int{1, 2} {
@@ -89,36 +87,4 @@ func TestRemove(t *testing.T) {
 		require.Equal(t, string(want), string(written(t, func(w *bytes.Buffer) error { return r.JSON(w) })))
 		require.NoError(t, r.Close())
 	}
-}
-
-// The store keeps what was put, in memory or not, and leaves no file.
-func TestStore(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	rapid.Check(t, func(t *rapid.T) {
-		s := &store{limit: rapid.IntRange(0, 100).Draw(t, "limit")}
-		texts := rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, 60)).Draw(t, "texts")
-		var blobs []blob
-		for _, text := range texts {
-			b, err := s.put(text)
-			require.NoError(t, err)
-			blobs = append(blobs, b)
-			got, err := s.get(blobs[len(blobs)/2])
-			require.NoError(t, err)
-			require.Equal(t, string(texts[len(blobs)/2]), string(got))
-		}
-		for i, b := range blobs {
-			got, err := s.get(b)
-			require.NoError(t, err)
-			require.Equal(t, string(texts[i]), string(got))
-		}
-		require.NoError(t, s.close())
-		left, err := filepath.Glob(filepath.Join(dir, "*"))
-		require.NoError(t, err)
-		require.Empty(t, left)
-	})
-	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
-	s := &store{}
-	_, err := s.put([]byte("x"))
-	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -42,6 +42,11 @@ type judgedTrace struct {
 	spans   []genai.Span
 }
 
+// trace is what a builder is given.
+func (j judgedTrace) trace() Trace {
+	return Trace{Verdict: j.verdict, Spans: j.spans, Origin: Origin{File: "runs/a b.jsonl", Line: int(j.verdict.TraceID[15])}}
+}
+
 const second = genai.Timestamp(1e9)
 
 // start is when the samples begin.
@@ -160,7 +165,7 @@ func reportOf(t testing.TB, conversational bool, in Inputs, traces ...judgedTrac
 	t.Helper()
 	b := NewBuilder(conversational)
 	for _, s := range traces {
-		require.NoError(t, b.Add(s.verdict, s.spans))
+		require.NoError(t, b.Add(s.trace()))
 	}
 	r, err := b.Report(in)
 	require.NoError(t, err)

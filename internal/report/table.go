@@ -92,58 +92,24 @@ func (t *tables) read() error {
 		}
 		for i := range s.Protocols {
 			p := &s.Protocols[i]
-			verdict, text, at := p.finding(s)
-			if text == "" {
+			f := p.finding(s, nil)
+			if f == nil {
 				continue
 			}
-			key := verdict + "\x00" + text
+			key := p.Verdict + "\x00" + f.message
 			g := verdicts[key]
 			if g == nil {
-				g = &group{verdict: verdict, text: text}
+				g = &group{verdict: p.Verdict, text: f.message}
 				verdicts[key] = g
 				t.verdicts = append(t.verdicts, g)
 			}
-			g.add(at)
+			g.add(place{f.trace, f.span})
 		}
 	}
 	slices.SortStableFunc(t.verdicts, func(a, b *group) int {
 		return int(complianceOf(b.verdict)) - int(complianceOf(a.verdict))
 	})
 	return nil
-}
-
-// finding says what decided a protocol's verdict and where: "" for a compliant
-// one.
-func (p *Protocol) finding(s *Session) (verdict, text string, at place) {
-	if p.Verdict == "compliant" {
-		return "", "", place{}
-	}
-	for i := range p.Events {
-		e := &p.Events[i]
-		if e.Verdict == p.Verdict {
-			return p.Verdict, p.Name + ": " + e.describe(), place{s.traceOf(e.TraceID), e.SpanID}
-		}
-	}
-	// Nothing was wrong with any event, it was the end that came too soon.
-	at = place{trace: s.TraceIDs[len(s.TraceIDs)-1]}
-	after := "before anything happened"
-	if n := len(p.Events); n > 0 {
-		after = "after " + p.Events[n-1].Event
-		at.span = p.Events[n-1].SpanID
-	}
-	return p.Verdict, p.Name + ": ended " + after, at
-}
-
-// describe says what came and what was legal.
-func (e *Event) describe() string {
-	text := "got " + e.Event
-	if len(e.Expected) > 0 {
-		text += ", expected " + strings.Join(e.Expected, " or ")
-	}
-	if e.Reason != "" && (len(e.Expected) == 0 || e.Verdict == "inconclusive" || e.Reason == "a guard fails") {
-		text += " (" + e.Reason + ")"
-	}
-	return text
 }
 
 func (t *tables) head() {

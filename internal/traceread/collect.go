@@ -26,7 +26,7 @@ type Collection struct {
 	// protobuf form; 0 is no bound. One trace may exceed it.
 	Budget int64
 	// Release is given the traces that the budget has no room for.
-	Release func(ptrace.Traces)
+	Release func(Trace)
 	// Scattered is told of spans of a trace that was released before. They are
 	// dropped.
 	Scattered func(trace pcommon.TraceID, spans int)
@@ -34,33 +34,38 @@ type Collection struct {
 	// Spans counts the spans that were added, scattered ones too.
 	Spans int
 
-	held     map[pcommon.TraceID]*list.Element // of a *trace
+	held     map[pcommon.TraceID]*list.Element // of a *Trace
 	byTouch  list.List                         // the longest untouched first
 	bytes    int64
 	released map[pcommon.TraceID]struct{}
 	sizer    ptrace.ProtoMarshaler
 }
 
-// trace is a trace being gathered.
-type trace struct {
-	id     pcommon.TraceID
-	traces ptrace.Traces
-	bytes  int64
+// Trace is the spans of one trace.
+type Trace struct {
+	ID     pcommon.TraceID
+	Traces ptrace.Traces
+	Place  Place // where its first span stood
+
+	bytes int64
 }
 
 // Add takes the spans of td, which is empty afterwards.
-func (c *Collection) Add(td ptrace.Traces) {
+func (c *Collection) Add(td ptrace.Traces) { c.AddFrom(td, Place{}) }
+
+// AddFrom takes the spans of td, which stood at a place. It is empty afterwards.
+func (c *Collection) AddFrom(td ptrace.Traces, at Place) {
 	if one, ok := onlyTrace(td); ok {
 		n := td.SpanCount()
 		c.Spans += n
-		if t := c.trace(one, n); t != nil {
+		if t := c.trace(one, at, n); t != nil {
 			c.grow(t, int64(c.sizer.TracesSize(td)))
-			td.ResourceSpans().MoveAndAppendTo(t.traces.ResourceSpans())
+			td.ResourceSpans().MoveAndAppendTo(t.Traces.ResourceSpans())
 		}
 	} else {
 		for _, rs := range td.ResourceSpans().All() {
 			for _, ss := range rs.ScopeSpans().All() {
-				c.addScope(rs, ss)
+				c.addScope(rs, ss, at)
 			}
 		}
 	}
@@ -83,9 +88,9 @@ func onlyTrace(td ptrace.Traces) (id pcommon.TraceID, ok bool) {
 }
 
 // addScope takes the spans of a scope, each to its trace.
-func (c *Collection) addScope(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) {
+func (c *Collection) addScope(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, at Place) {
 	type place struct {
-		trace *trace
+		trace *Trace
 		spans ptrace.SpanSlice
 	}
 	into := map[pcommon.TraceID]*place{}
@@ -94,9 +99,9 @@ func (c *Collection) addScope(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) {
 		id := span.TraceID()
 		to, ok := into[id]
 		if !ok {
-			to = &place{trace: c.trace(id, 0)}
+			to = &place{trace: c.trace(id, at, 0)}
 			if to.trace != nil {
-				to.spans = scope(to.trace.traces, rs, ss)
+				to.spans = scope(to.trace.Traces, rs, ss)
 				c.grow(to.trace, c.scopeSize(rs, ss))
 			}
 			into[id] = to
@@ -137,10 +142,10 @@ func (c *Collection) scopeSize(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) in
 
 // trace returns the trace of an id, nil if it was released. spans are told to
 // be scattered then.
-func (c *Collection) trace(id pcommon.TraceID, spans int) *trace {
+func (c *Collection) trace(id pcommon.TraceID, at Place, spans int) *Trace {
 	if e, ok := c.held[id]; ok {
 		c.byTouch.MoveToBack(e)
-		return e.Value.(*trace)
+		return e.Value.(*Trace)
 	}
 	if _, ok := c.released[id]; ok {
 		if spans > 0 {
@@ -151,12 +156,12 @@ func (c *Collection) trace(id pcommon.TraceID, spans int) *trace {
 	if c.held == nil {
 		c.held = map[pcommon.TraceID]*list.Element{}
 	}
-	t := &trace{id: id, traces: ptrace.NewTraces()}
+	t := &Trace{ID: id, Traces: ptrace.NewTraces(), Place: at}
 	c.held[id] = c.byTouch.PushBack(t)
 	return t
 }
 
-func (c *Collection) grow(t *trace, bytes int64) {
+func (c *Collection) grow(t *Trace, bytes int64) {
 	t.bytes += bytes
 	c.bytes += bytes
 }
@@ -165,45 +170,56 @@ func (c *Collection) grow(t *trace, bytes int64) {
 // that was added to last.
 func (c *Collection) shrink() {
 	for c.Budget > 0 && c.bytes > c.Budget && c.byTouch.Len() > 1 {
-		t := c.byTouch.Remove(c.byTouch.Front()).(*trace)
-		delete(c.held, t.id)
+		t := c.byTouch.Remove(c.byTouch.Front()).(*Trace)
+		delete(c.held, t.ID)
 		if c.released == nil {
 			c.released = map[pcommon.TraceID]struct{}{}
 		}
-		c.released[t.id] = struct{}{}
+		c.released[t.ID] = struct{}{}
 		c.bytes -= t.bytes
-		c.Release(t.traces)
+		c.Release(*t)
 	}
 }
 
 // Released returns how many traces the budget had no room for.
 func (c *Collection) Released() int { return len(c.released) }
 
-// Traces returns the traces that are held, ordered by the start of their first
+// Held returns the traces that are held, ordered by the start of their first
 // span, then by id.
-func (c *Collection) Traces() []ptrace.Traces {
+func (c *Collection) Held() []Trace {
 	type started struct {
-		*trace
+		*Trace
 		start pcommon.Timestamp
 	}
 	all := make([]started, 0, len(c.held))
 	for e := c.byTouch.Front(); e != nil; e = e.Next() {
-		t := e.Value.(*trace)
-		all = append(all, started{t, start(t.traces)})
+		t := e.Value.(*Trace)
+		all = append(all, started{t, t.Start()})
 	}
 	slices.SortFunc(all, func(a, b started) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), bytes.Compare(a.id[:], b.id[:]))
+		return cmp.Or(cmp.Compare(a.start, b.start), bytes.Compare(a.ID[:], b.ID[:]))
 	})
-	out := make([]ptrace.Traces, len(all))
+	out := make([]Trace, len(all))
 	for i := range all {
-		out[i] = all[i].traces
+		out[i] = *all[i].Trace
 	}
 	return out
 }
 
-func start(td ptrace.Traces) pcommon.Timestamp {
+// Traces returns what Held returns, but only the spans.
+func (c *Collection) Traces() []ptrace.Traces {
+	held := c.Held()
+	out := make([]ptrace.Traces, len(held))
+	for i := range held {
+		out[i] = held[i].Traces
+	}
+	return out
+}
+
+// Start returns the start of the first span.
+func (t *Trace) Start() pcommon.Timestamp {
 	first := pcommon.Timestamp(math.MaxUint64)
-	for _, rs := range td.ResourceSpans().All() {
+	for _, rs := range t.Traces.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
 				first = min(first, span.StartTimestamp())

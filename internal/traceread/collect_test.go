@@ -51,6 +51,19 @@ func TestCollectionOrder(t *testing.T) {
 	require.Zero(t, c.Released())
 }
 
+// A trace is where its first span was read.
+func TestCollectionPlace(t *testing.T) {
+	var c Collection
+	c.AddFrom(spans("a", 1, 2), Place{"x", 1})
+	c.AddFrom(spans("a", 2), Place{"x", 2})
+	c.AddFrom(spans("a", 3), Place{"y", 0})
+	var places []string
+	for _, trace := range c.Held() {
+		places = append(places, trace.Place.String())
+	}
+	require.Equal(t, []string{"y", "x:1", "x:1"}, places)
+}
+
 // Beyond its budget the collection releases what was not touched for the longest
 // time, and tells of spans that come after that.
 func TestCollectionBudget(t *testing.T) {
@@ -60,7 +73,7 @@ func TestCollectionBudget(t *testing.T) {
 	one := int64(sizer.TracesSize(spans("a", 1)))
 	c := Collection{
 		Budget:    3 * one,
-		Release:   func(td ptrace.Traces) { released = append(released, td) },
+		Release:   func(t Trace) { released = append(released, t.Traces) },
 		Scattered: func(id pcommon.TraceID, spans int) { scattered[id[15]] += spans },
 	}
 	for _, id := range []byte{1, 2, 3} {
@@ -106,7 +119,7 @@ func TestCollectionProperty(t *testing.T) {
 		}
 		c := Collection{
 			Budget:    rapid.Int64Range(0, 600).Draw(t, "budget"),
-			Release:   count,
+			Release:   func(t Trace) { count(t.Traces) },
 			Scattered: func(id pcommon.TraceID, spans int) { scattered[id[15]] += spans },
 		}
 		want := map[byte]int{}

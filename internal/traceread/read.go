@@ -39,6 +39,9 @@ type Place struct {
 	Line int // from 1; 0 for a file without lines
 }
 
+// Stdin is the File of what was read from standard input.
+const Stdin = "standard input"
+
 // String returns file:line, or the file alone.
 func (p Place) String() string {
 	if p.Line == 0 {
@@ -87,7 +90,7 @@ func Read(paths []string, stdin io.Reader, jobs int, h Handler) error {
 // file reads one file. It answers false if reading is to stop.
 func (p *pool) file(path string, stdin io.Reader) bool {
 	if path == "-" {
-		return p.stream("standard input", counted{stdin, p.h.Read}, 0)
+		return p.stream(Stdin, counted{stdin, p.h.Read}, 0)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,45 +1,52 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package report
+// Package spill puts texts aside that are written later, in another order than
+// that in which they come: in memory as long as they are few, then in a
+// temporary file that nobody else sees.
+package spill
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
 )
 
-// store puts texts aside: in memory as long as they are few, then in a
-// temporary file. It is for one goroutine at a time.
-type store struct {
-	limit  int // bytes in memory
+// Store keeps texts. The zero Store keeps [MemoryLimit] bytes in memory. It is
+// for one goroutine at a time.
+type Store struct {
+	// Limit is how many bytes are kept in memory; 0 means MemoryLimit.
+	Limit int
+
 	memory []byte
 	file   *os.File
 	size   int64 // of the file
 }
 
-// blob is where a text lies.
-type blob struct {
+// Blob is where a text lies.
+type Blob struct {
 	at   int64
 	size int32
 }
 
-// memoryLimit is how much is kept in memory: some ten thousand sessions.
-const memoryLimit = 32 << 20
+// MemoryLimit is how much is kept in memory if nothing else is said: the
+// verdicts on some ten thousand sessions.
+const MemoryLimit = 32 << 20
 
 // maxBlob is what one text may have.
 const maxBlob = 1<<31 - 1
 
-var errBlobSize = errors.New("a session's verdict is larger than 2 GiB")
+var errBlobSize = errors.New("one session is larger than 2 GiB")
 
-// put adds a text.
-func (s *store) put(text []byte) (blob, error) {
+// Put adds a text.
+func (s *Store) Put(text []byte) (Blob, error) {
 	if len(text) > maxBlob {
-		return blob{}, errBlobSize
+		return Blob{}, errBlobSize
 	}
-	b := blob{at: s.size + int64(len(s.memory)), size: int32(len(text))}
+	b := Blob{at: s.size + int64(len(s.memory)), size: int32(len(text))}
 	s.memory = append(s.memory, text...)
-	if len(s.memory) <= s.limit {
+	if len(s.memory) <= cmp.Or(s.Limit, MemoryLimit) {
 		return b, nil
 	}
 	if s.file == nil {
@@ -60,9 +67,9 @@ func (s *store) put(text []byte) (blob, error) {
 	return b, nil
 }
 
-// get returns a text. It is shared: do not modify it, and put nothing while it
+// Get returns a text. It is shared: do not modify it, and put nothing while it
 // is used.
-func (s *store) get(b blob) ([]byte, error) {
+func (s *Store) Get(b Blob) ([]byte, error) {
 	if b.at >= s.size {
 		from := b.at - s.size
 		return s.memory[from : from+int64(b.size)], nil
@@ -75,8 +82,8 @@ func (s *store) get(b blob) ([]byte, error) {
 	return text, err
 }
 
-// close removes what was put aside.
-func (s *store) close() error {
+// Close removes what was put aside.
+func (s *Store) Close() error {
 	s.memory = nil
 	if s.file == nil {
 		return nil

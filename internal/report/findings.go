@@ -1,0 +1,146 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FailOn are outcomes that count as failures: verdicts of protocols, and
+// "blocked" for observations. None at all stands for those that are wrong for
+// certain: a violation, a protocol that was not completed, and a blocked
+// observation whose content was recorded.
+type FailOn []string
+
+func (f FailOn) verdict(verdict string) bool {
+	if len(f) == 0 {
+		return verdict == "violation" || verdict == "incomplete"
+	}
+	return slices.Contains(f, verdict)
+}
+
+func (f FailOn) observation(o *Observation) bool {
+	if o.Sealed() {
+		return false
+	}
+	if len(f) == 0 {
+		return !o.Uncaptured()
+	}
+	return slices.Contains(f, "blocked")
+}
+
+// finding is what is to be said of a session's part that is not as it should be.
+type finding struct {
+	rule    string // a reason code, or protocol- and a verdict
+	fails   bool
+	message string // one line
+	trace   string
+	span    string // "" if it is about no span
+	subject string // the tool or the event
+	of      string // the call or the protocol
+	lines   []string
+}
+
+// finding says what a blocked observation lacks; nil if it is sealed.
+func (o *Observation) finding(s *Session, on FailOn) *finding {
+	if o.Sealed() {
+		return nil
+	}
+	rule := "SCHEMA_INVALID"
+	if len(o.ReasonCodes) > 0 {
+		rule = o.ReasonCodes[0]
+	}
+	f := &finding{
+		rule: rule, fails: on.observation(o), trace: s.traceOf(o.TraceID), span: o.SpanID, subject: o.Tool, of: o.CallID,
+		message: fmt.Sprintf("%s: blocked, %s (%s)", o.Tool, o.TruthState, strings.Join(o.ReasonCodes, ", ")),
+		lines:   []string{fmt.Sprintf("contract %s, claim %s", o.Contract, o.ClaimType)},
+	}
+	for _, reason := range o.ReasonCodes {
+		f.lines = append(f.lines, reason+": "+Reasons[reason])
+	}
+	if len(o.MissingFields) > 0 {
+		f.lines = append(f.lines, "missing: "+strings.Join(o.MissingFields, ", "))
+	}
+	if o.CallID != "" {
+		f.lines = append(f.lines, "call "+o.CallID)
+	}
+	f.place(s)
+	return f
+}
+
+// finding says what decided a protocol's verdict; nil if it is compliant.
+func (p *Protocol) finding(s *Session, on FailOn) *finding {
+	if p.Verdict == "compliant" {
+		return nil
+	}
+	f := &finding{rule: "protocol-" + p.Verdict, fails: on.verdict(p.Verdict), trace: s.TraceIDs[len(s.TraceIDs)-1], of: p.Name}
+	at := slices.IndexFunc(p.Events, func(e Event) bool { return e.Verdict == p.Verdict })
+	before, happened := p.Events, "events"
+	if at >= 0 {
+		e := &p.Events[at]
+		f.message, f.subject = p.Name+": "+e.describe(), e.Event
+		f.trace, f.span = s.traceOf(e.TraceID), e.SpanID
+		f.lines = append(f.lines, Verdicts[p.Verdict])
+		if e.Reason != "" {
+			f.lines = append(f.lines, "reason: "+e.Reason)
+		}
+		if len(e.Expected) > 0 {
+			f.lines = append(f.lines, "expected: "+strings.Join(e.Expected, " or "))
+		}
+		before, happened = p.Events[:at], "events before it"
+	} else {
+		// Nothing was wrong with any event, it was the end that came too soon.
+		after := "before anything happened"
+		if n := len(p.Events); n > 0 {
+			e := &p.Events[n-1]
+			after = "after " + e.Event
+			f.trace, f.span, f.subject = s.traceOf(e.TraceID), e.SpanID, e.Event
+		}
+		f.message = p.Name + ": ended " + after
+		f.lines = append(f.lines, Verdicts[p.Verdict])
+	}
+	if len(before) > 0 {
+		names := make([]string, len(before))
+		for i := range before {
+			names[i] = before[i].Event
+		}
+		const shown = 50
+		if more := len(names) - shown; more > 0 {
+			names = append([]string{fmt.Sprintf("(%d earlier)", more)}, names[more:]...)
+		}
+		f.lines = append(f.lines, happened+": "+strings.Join(names, " "))
+	}
+	f.place(s)
+	return f
+}
+
+// describe says what came and what was legal.
+func (e *Event) describe() string {
+	text := "got " + e.Event
+	if len(e.Expected) > 0 {
+		text += ", expected " + strings.Join(e.Expected, " or ")
+	}
+	if e.Reason != "" && (len(e.Expected) == 0 || e.Verdict == "inconclusive" || e.Reason == "a guard fails") {
+		text += " (" + e.Reason + ")"
+	}
+	return text
+}
+
+// place adds where it was found.
+func (f *finding) place(s *Session) {
+	at := "trace " + f.trace
+	if f.span != "" {
+		at += ", span " + f.span
+	}
+	f.lines = append(f.lines, at)
+	if s.ConversationID != "" {
+		f.lines = append(f.lines, "conversation "+s.ConversationID)
+	}
+	if origin := s.origin.String(); origin != "" {
+		f.lines = append(f.lines, "recorded in "+origin)
+	}
+	f.lines = append(f.lines, "why: resultseal score --explain "+f.trace)
+}

@@ -1,0 +1,105 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/schematest"
+)
+
+// reports are the samples, judged as traces and as conversations, and nothing.
+func reports(t *testing.T) map[string]*Report {
+	return map[string]*Report{
+		"traces":        reportOf(t, false, sampleInputs, samples()...),
+		"conversations": reportOf(t, true, Inputs{Files: 1, Scattered: 2}, samples()...),
+		"nothing":       reportOf(t, false, Inputs{}),
+	}
+}
+
+func schema(t *testing.T, path ...string) *schematest.Schema {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	s, err := schematest.Parse(text)
+	require.NoError(t, err)
+	return s
+}
+
+// The JSON form is what its schema says, and the schema says all of it.
+func TestJSONSchema(t *testing.T) {
+	s := schema(t, "..", "..", "docs", "score.schema.json")
+	for name, r := range reports(t) {
+		text := written(t, func(w *bytes.Buffer) error { return r.JSON(w) })
+		wrong, err := s.Validate(text)
+		require.NoError(t, err)
+		require.Empty(t, wrong, name)
+	}
+	// Every code, state and verdict that there is, is one of the schema's.
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "score.schema.json"))
+	require.NoError(t, err)
+	var defs struct {
+		Defs map[string]struct{ Enum []string } `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(text, &defs))
+	for name, words := range map[string]map[string]string{"reason_code": Reasons, "compliance": Verdicts, "truth_state": States} {
+		require.Len(t, defs.Defs[name].Enum, len(words))
+		for _, word := range defs.Defs[name].Enum {
+			require.NotEmpty(t, words[word], word)
+		}
+	}
+}
+
+func TestSARIF(t *testing.T) {
+	s := schema(t, "testdata", "sarif-2.1.0.schema.json")
+	for name, r := range reports(t) {
+		for _, on := range []FailOn{nil, {"blocked"}, {"unrecognized", "inconclusive"}} {
+			text := written(t, func(w *bytes.Buffer) error { return r.SARIF(w, "0.1.0", on) })
+			wrong, err := s.Validate(text)
+			require.NoError(t, err)
+			require.Empty(t, wrong, name)
+
+			var log struct {
+				Runs []struct {
+					Tool struct {
+						Driver struct{ Rules []struct{ ID string } }
+					}
+					Results []struct {
+						RuleID              string
+						RuleIndex           int
+						Level               string
+						PartialFingerprints map[string]string
+					}
+				}
+			}
+			require.NoError(t, json.Unmarshal(text, &log))
+			seen := map[string]bool{}
+			for _, result := range log.Runs[0].Results {
+				require.Equal(t, result.RuleID, log.Runs[0].Tool.Driver.Rules[result.RuleIndex].ID)
+				fingerprint := result.PartialFingerprints["resultseal/v1"]
+				require.False(t, seen[fingerprint], fingerprint)
+				seen[fingerprint] = true
+				switch {
+				case len(on) == 0:
+				case on[0] == "blocked":
+					require.Equal(t, !strings.HasPrefix(result.RuleID, "protocol-"), result.Level == "error", result.RuleID)
+				default:
+					failing := result.RuleID == "protocol-unrecognized" || result.RuleID == "protocol-inconclusive"
+					require.Equal(t, failing, result.Level == "error", result.RuleID)
+				}
+			}
+		}
+	}
+	golden(t, "report.sarif", written(t, func(w *bytes.Buffer) error { return reports(t)["traces"].SARIF(w, "0.1.0", nil) }))
+	golden(t, "nothing.sarif", written(t, func(w *bytes.Buffer) error { return reports(t)["nothing"].SARIF(w, "0.1.0", nil) }))
+	require.Equal(t, "a%20b/c.jsonl", uriOf("a b/c.jsonl"))
+	require.Equal(t, "file:///tmp/c%23.jsonl", uriOf("/tmp/c#.jsonl"))
+}
