@@ -53,8 +53,12 @@ func attribute(m pcommon.Map, name string) (engine.Value, bool) {
 	return ValueOf(v), true
 }
 
-// Attributes returns how many attributes the span has.
+// Attributes returns how many attributes the span has, or had when it was
+// decoded.
 func (s *Span) Attributes() int {
+	if s.detached > 0 {
+		return s.detached
+	}
 	if s.attributes == (pcommon.Map{}) {
 		return 0
 	}

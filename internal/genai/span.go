@@ -66,6 +66,9 @@ type Span struct {
 	// The span's own attributes, read only where a template or a rule names one.
 	attributes pcommon.Map
 	resource   pcommon.Map
+	// detached is how many attributes there were, once most of them are gone;
+	// see [Span.Detach].
+	detached int
 }
 
 // ToolCall is what a tool span says of the call.
