@@ -113,6 +113,7 @@ func (m *Message) read(v engine.Value, d *Dialect) {
 		}
 	}
 	m.addCalls(v, d)
+	m.dropNull()
 }
 
 // addCalls adds the calls that stand beside a message's content.
@@ -135,7 +136,6 @@ func (m *Message) addCalls(v engine.Value, d *Dialect) {
 			}
 		}
 		if len(m.Parts) > known {
-			m.dropNull()
 			return
 		}
 	}
@@ -152,9 +152,13 @@ func (m *Message) asks(id string, first int) bool {
 	return false
 }
 
-// dropNull removes the text "null" beside calls: it was no text.
+// dropNull removes the text "null", which some instrumentations write for an
+// answer that only asks for calls.
 func (m *Message) dropNull() {
-	if len(m.Parts) > 1 && m.Parts[0].Kind == TextPart && m.Parts[0].Text == "null" {
+	if m.Role != Assistant || len(m.Parts) == 0 || m.Parts[0].Kind != TextPart || m.Parts[0].Text != "null" {
+		return
+	}
+	if m.Parts[0] = (Part{Kind: OtherPart}); len(m.Parts) > 1 {
 		m.Parts = m.Parts[1:]
 	}
 }

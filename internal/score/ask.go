@@ -133,6 +133,19 @@ func (c *calls) inTime(k *call, model int, from source) bool {
 	}
 }
 
+// openAfter reports whether a call that an answer asks for was still open when
+// the model's span ended. A span that stands for several steps of a model holds
+// the spans of its tools inside those of the steps, and what it says last comes
+// after them. A tool that runs while its model still talks stands right below it.
+func (c *calls) openAfter(model int) bool {
+	for _, k := range c.pending {
+		if len(k.spans) == 0 || c.t.nodes[k.spans[0]].parent == model || !c.t.within(model, k.spans[0]) || c.t.nodes[k.spans[0]].end > c.t.nodes[model].end {
+			return true
+		}
+	}
+	return false
+}
+
 // show notes that a model was shown a call's result, or that an agent's span
 // sums it up.
 func (c *calls) show(p *genai.Part, model int, summed bool, seq *int) {

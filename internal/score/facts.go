@@ -111,8 +111,9 @@ func (f *facts) model(i int) {
 func (f *facts) answer(i int) {
 	answer := f.t.spans[i].Output.List
 	summed := slices.ContainsFunc(answer, func(m genai.Message) bool { return m.Answers() })
+	said := -1
 	if !summed {
-		f.says(answer, i, f.t.nodes[i].end, true)
+		said = f.says(answer, i, f.t.nodes[i].end, true)
 	}
 	for j := range answer {
 		f.asks(&answer[j], i, fromAnswer, j > 0)
@@ -120,6 +121,9 @@ func (f *facts) answer(i int) {
 	}
 	if summed {
 		f.says(answer, i, f.t.nodes[i].end, true)
+	}
+	if said >= 0 && f.list[said].calls {
+		f.list[said].calls = f.calls.openAfter(i)
 	}
 	f.history.answered(answer)
 }
@@ -195,8 +199,9 @@ func (t *trace) asksOnly(m *genai.Message, asked map[string]*genai.Part) bool {
 	return found
 }
 
-// says adds an agent's answer: one, however many messages it was recorded as.
-func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, late bool) {
+// says adds an agent's answer: one, however many messages it was recorded as. It
+// returns the fact's index, -1 if nothing was said.
+func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, late bool) int {
 	var texts []string
 	asks := 0 // calls that are not answered in the same answer
 	for i := range answer {
@@ -218,9 +223,11 @@ func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, lat
 			texts = append(texts, text)
 		}
 	}
-	if len(texts) > 0 {
-		f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks > 0})
+	if len(texts) == 0 {
+		return -1
 	}
+	f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks > 0})
+	return len(f.list) - 1
 }
 
 // call adds a call's two facts.

@@ -6,7 +6,6 @@ package score_test
 import (
 	"encoding/json"
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,43 +110,6 @@ func TestTauAirline(t *testing.T) {
 		if want.ViolatingSpan != nil {
 			require.Equal(t, *want.ViolatingSpan, violating, id)
 		}
-	}
-}
-
-// One scenario, recorded through many instrumentations.
-func TestInstrumentations(t *testing.T) {
-	var expected struct {
-		Files map[string]map[string]struct {
-			Observations, Optional map[string][]string
-		}
-	}
-	readJSON(t, shared(t, "traces", "sdk", "expected.json"), &expected)
-	for file, traces := range expected.Files {
-		t.Run(file, func(t *testing.T) {
-			got := judgeFile(t, shared(t, "traces", "sdk", "policy.yaml"), shared(t, "traces", "sdk", file))
-			for id, want := range traces {
-				j, ok := got[id]
-				require.True(t, ok || len(want.Observations) == 0, "%s: no verdict", id)
-				states := map[string][]string{}
-				if ok {
-					for _, o := range j.session.Observations {
-						states[o.Tool] = append(states[o.Tool], string(o.Evaluation.TruthState))
-					}
-				}
-				for tool := range states {
-					slices.Sort(states[tool])
-				}
-				for tool, optional := range want.Optional {
-					// Any one of these may be there, or nothing.
-					if len(states[tool]) == 1 && slices.Contains(optional, states[tool][0]) {
-						delete(states, tool)
-					}
-				}
-				if diff := cmp.Diff(want.Observations, states); diff != "" {
-					t.Errorf("%s: truth states (-want +got):\n%s", id, diff)
-				}
-			}
-		})
 	}
 }
 

@@ -44,17 +44,26 @@ func judgeFile(t *testing.T, policyFile, traceFile string) map[string]judged {
 	require.NoError(t, err)
 	p, err := policy.Load(policyFile, text)
 	require.NoError(t, err)
+	out := map[string]judged{}
+	for _, j := range judgeAll(t, p, traceFile) {
+		out[j.session.TraceID.String()] = j
+	}
+	return out
+}
+
+// judgeAll scores every trace of a file that tells anything, in order of time.
+func judgeAll(t *testing.T, p *policy.Policy, traceFile string) (out []judged) {
+	t.Helper()
 	var traces traceread.Collection
 	require.NoError(t, traceread.Read([]string{traceFile}, nil, 2, traceread.Handler{
 		Traces: func(td ptrace.Traces, _ traceread.Place) error { traces.Add(td); return nil },
 		Broken: func(e *traceread.Error) error { return e },
 	}))
 	decoder, scorer := genai.NewDecoder(genai.Options{}), score.New(p)
-	out := map[string]judged{}
 	for _, td := range traces.Traces() {
 		facts, _ := decoder.Traces(td)
 		if v := scorer.Trace(facts, nil); v != nil {
-			out[v.TraceID.String()] = judged{v, facts}
+			out = append(out, judged{v, facts})
 		}
 	}
 	return out
