@@ -47,6 +47,30 @@ func canonicalResult(size int) string {
 	return string(text)
 }
 
+// untidyResult says much the same with white space, escapes that are not needed, and
+// keys in another order in every record.
+func untidyResult(size int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("{\n  \"customer_id\": \"42\",\n  \"name\": \"Ada Lovelace\",\n  \"items\": [")
+	for i := 0; b.Len() < size-60; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		members := []string{
+			fmt.Sprintf(`"sku": "A-%04d"`, i),
+			fmt.Sprintf(`"title": "Pi\u00e8ce %d \/ \"engine\""`, random.IntN(1000)),
+			fmt.Sprintf(`"qty": %d`, random.IntN(9)),
+			fmt.Sprintf(`"price": %.2f`, float64(random.IntN(99999))/100),
+			fmt.Sprintf(`"in_stock": %t`, i%2 == 0),
+		}
+		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		b.WriteString("\n    {\n      " + strings.Join(members, ",\n      ") + "\n    }")
+	}
+	b.WriteString("\n  ],\n  \"total\": 3\n}\n")
+	return b.String()
+}
+
 func textResult(size int) string {
 	return strings.Repeat("The order was found and is on its way. ", size/39+1)[:size]
 }
@@ -105,6 +129,7 @@ func BenchmarkSeal(b *testing.B) {
 		}{
 			{"json", KindJSON, jsonResult(size), benchmarkContract("customer_id", "name", "items")},
 			{"canonical", KindJSON, canonicalResult(size), benchmarkContract("customer_id", "name", "items")},
+			{"untidy", KindJSON, untidyResult(size), benchmarkContract("customer_id", "name", "items")},
 			{"text", KindText, textResult(size), benchmarkContract()},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", shape.name, size), func(b *testing.B) {

@@ -25,7 +25,7 @@ func (v Value) AppendCanonical(dst []byte) ([]byte, error) {
 			return append(dst, v.text...), nil
 		}
 		if v.tape != nil {
-			return v.tape.appendCanonical(dst, uint32(v.bits))
+			return v.tape.appendCanonical(dst, node(v.bits))
 		}
 		return appendMade(dst, v)
 	}
@@ -56,6 +56,15 @@ func (v Value) appendScalar(dst []byte) ([]byte, error) {
 		f, _ := v.Float64()
 		return appendFloat(dst, f)
 	case StringKind:
+		if v.escaped {
+			dst = append(dst, '"')
+			if v.exact {
+				dst = append(dst, v.text...)
+			} else {
+				dst = appendEscaped(dst, v.text)
+			}
+			return append(dst, '"'), nil
+		}
 		if !utf8.ValidString(v.text) {
 			return dst, errorf(CodeSchemaInvalid, "a text that is not UTF-8 has no canonical form")
 		}
@@ -91,7 +100,6 @@ var shortEscape = [0x20]byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': '
 
 // appendString appends a UTF-8 text between quotation marks.
 func appendString(dst []byte, s string) []byte {
-	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
@@ -107,105 +115,130 @@ func appendString(dst []byte, s string) []byte {
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
 		}
-		dst = append(dst, s[start:i]...)
+		dst = appendEscape(append(dst, s[start:i]...), c)
 		start = i + 1
-		switch {
-		case c >= 0x20:
-			dst = append(dst, '\\', c)
-		case shortEscape[c] != 0:
-			dst = append(dst, '\\', shortEscape[c])
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }
 
-// appendCanonical appends the container at a node of the tape. It keeps its own
-// stack; the depth of a tape is bounded by maxJSONDepth.
-func (t *tape) appendCanonical(dst []byte, at uint32) ([]byte, error) {
-	// A container that is being written: what is left of its children, as a part
-	// of kids. There are no pointers, so nothing here is the garbage collector's.
-	type frame struct {
-		next, end uint32
-		object    bool
+// appendEscape appends a character that cannot stand for itself.
+func appendEscape(dst []byte, c byte) []byte {
+	const hexDigits = "0123456789abcdef"
+	switch {
+	case c >= 0x20:
+		return append(dst, '\\', c)
+	case shortEscape[c] != 0:
+		return append(dst, '\\', shortEscape[c])
 	}
-	var room [32]frame
-	stack := room[:0]
-	kids := t.kids
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// appendCanonical appends a container of the tape. It keeps its own stack; the depth of
+// a tape is bounded by maxJSONDepth.
+func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
+	var room [16]writing
+	stack := append(room[:0], t.writing(n))
+	dst = append(dst, stack[0].opener)
+	var err error
 	for {
-		// Append the value at.
-		n := &t.nodes[at]
+		w := &stack[len(stack)-1]
+		dst, n, err = t.appendChildren(dst, w)
 		switch {
-		case n.flags&flagExact != 0 && n.kind != StringKind:
-			dst = append(dst, t.source[n.off:n.end]...)
-		case n.kind == StringKind:
-			dst = t.appendText(dst, at)
-		case n.kind == ArrayKind:
-			dst = append(dst, '[')
-			stack = append(stack, frame{next: n.first, end: n.first + n.count})
-		case n.kind == ObjectKind:
-			dst = append(dst, '{')
-			first := n.first
-			if n.flags&flagSorted == 0 {
-				first += n.count
-			}
-			stack = append(stack, frame{next: first, end: first + n.count, object: true})
-		default:
-			var err error
-			if dst, err = t.value(at).appendScalar(dst); err != nil {
-				return dst, err
-			}
+		case err != nil:
+			return dst, err
+		case n != 0:
+			stack = append(stack, t.writing(n))
+			dst = append(dst, stack[len(stack)-1].opener)
+			continue
 		}
-		// Find the next one, closing what has no more.
-		for {
-			if len(stack) == 0 {
-				return dst, nil
-			}
-			f := &stack[len(stack)-1]
-			if f.next == f.end {
-				if f.object {
-					dst = append(dst, '}')
-				} else {
-					dst = append(dst, ']')
-				}
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			if last := dst[len(dst)-1]; last != '[' && last != '{' {
-				dst = append(dst, ',')
-			}
-			at = kids[f.next]
-			f.next++
-			if f.object {
-				if start, end, ok := t.canonicalMember(at); ok {
-					dst = append(dst, t.source[start:end]...)
-					continue
-				}
-				dst = append(t.appendText(dst, at), ':')
-				at++
-			}
-			break
+		dst = append(dst, w.opener+2) // '}' and ']' stand two after '{' and '['
+		if stack = stack[:len(stack)-1]; len(stack) == 0 {
+			return dst, nil
 		}
 	}
 }
 
-// canonicalMember returns where the source has a key, its colon and its value in
-// canonical form, if it does.
-func (t *tape) canonicalMember(key uint32) (start, end uint32, ok bool) {
-	k, v := &t.nodes[key], &t.nodes[key+1]
-	start, end = v.off, v.end
-	switch {
-	case v.kind == StringKind:
-		if v.flags&flagSide != 0 {
-			return 0, 0, false
-		}
-		start, end = start-1, end+1 // the quotation marks
-	case v.flags&flagExact == 0:
-		return 0, 0, false
+// writing is a container that is being written.
+type writing struct {
+	children []node
+	keys     []node // nil in an array
+	order    []node // nil if the children stand in canonical order
+	next     int
+	opener   byte
+}
+
+func (t *tape) writing(n node) writing {
+	w := writing{children: t.nodes[n.first():][:t.size(n)], opener: '['}
+	if n.kind() == ObjectKind {
+		w.keys, w.order = t.keys(n)
+		w.opener = '{'
 	}
-	return k.off - 1, end, k.flags&flagSide == 0 && k.end+2 == start
+	return w
+}
+
+// appendChildren appends what is left of a container, up to a container in it that
+// has to be written itself, which it returns, or to the end, where it returns 0.
+func (t *tape) appendChildren(dst []byte, w *writing) ([]byte, node, error) {
+	source := bytesOf(t.source)
+	for w.next < len(w.children) {
+		i := w.next
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		w.next++
+		if w.order != nil {
+			i = int(w.order[i])
+		}
+		n := w.children[i]
+		text := n
+		if n.container() {
+			text = t.nodes[n.first()-1]
+		}
+		start := text.first()
+		end := start + text.second()
+		if w.keys != nil {
+			key := w.keys[i]
+			if size := key.second(); n.has(flagExact|flagBeside) && key.has(flagExact) {
+				// The source has the member as it is wanted.
+				start -= size + 1
+			} else {
+				dst = append(t.appendString(dst, key), ':')
+			}
+		}
+		if n.has(flagExact) {
+			if end-start <= 32 && len(source)-start >= 32 && cap(dst)-len(dst) >= 32 {
+				// Copying more than is needed is faster than being exact.
+				at := len(dst)
+				*(*[32]byte)(dst[at : at+32]) = *(*[32]byte)(source[start:])
+				dst = dst[:at+end-start]
+			} else {
+				dst = append(dst, source[start:end]...)
+			}
+			continue
+		}
+		switch {
+		case n.container():
+			return dst, n, nil
+		case n.kind() == StringKind:
+			dst = t.appendString(dst, n)
+		default:
+			var err error
+			if dst, err = t.value(n).appendScalar(dst); err != nil {
+				return dst, 0, err
+			}
+		}
+	}
+	return dst, 0, nil
+}
+
+// appendString appends the canonical form of a string or key.
+func (t *tape) appendString(dst []byte, n node) []byte {
+	text := n.within(t.source)
+	if n.has(flagExact) {
+		return append(dst, text...)
+	}
+	return append(appendEscaped(append(dst, '"'), text[1:len(text)-1]), '"')
 }
 
 // appendMade appends a container that was made of values.

@@ -29,7 +29,7 @@ func Equal(a, b Value) bool {
 				return false
 			}
 		case StringKind, TimestampKind:
-			if p.a.text != p.b.text {
+			if !equalTexts(p.a, p.b) {
 				return false
 			}
 		case IntKind, FloatKind:
@@ -58,6 +58,13 @@ func Equal(a, b Value) bool {
 		}
 	}
 	return true
+}
+
+func equalTexts(a, b Value) bool {
+	if a.escaped == b.escaped && a.text == b.text {
+		return true
+	}
+	return (a.escaped || b.escaped) && a.Text() == b.Text()
 }
 
 func equalNumbers(a, b Value) bool {

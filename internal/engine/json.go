@@ -4,15 +4,14 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
 // Caps on a JSON text that stands inside a result. They are no published limits
-// but what keeps one result from taking a collector's memory: a node costs up to
-// 24 bytes for two bytes of text.
+// but what keeps one result from taking a collector's memory: a value costs up to
+// 40 bytes.
 const (
 	maxJSONBytes = 16 << 20
 	maxJSONDepth = 960
@@ -55,8 +54,8 @@ func invalidText(text string) *Error {
 
 var errLoneSurrogate = errorf(CodeSchemaInvalid, "text holds half of a surrogate pair, which cannot be encoded")
 
-// extent is how large a parsed text is, counting members that a later equal key
-// replaced; so it is an upper bound of what the limits are about.
+// extent is an upper bound of how large a parsed text is: it counts members that a
+// later equal key replaced, and the bytes of strings as they are written.
 type extent struct {
 	depth, nodes, longest int
 }
@@ -67,328 +66,292 @@ func scanJSON(text string) (Value, extent, error) {
 	defer s.release()
 	s.text = text
 	err := s.scan()
-	if s.foreign && !utf8.ValidString(text) {
+	if s.seen&highBits != 0 && !utf8.ValidString(text) {
 		return Value{}, extent{}, invalidText(text)
 	}
 	if err != nil {
 		return Value{}, extent{}, err
 	}
-	size := extent{depth: max(s.depth, 1), nodes: len(s.nodes), longest: s.longest}
-	if root := &s.nodes[0]; root.kind < StringKind {
+	size := extent{depth: max(s.depth, 1), nodes: s.count + 1, longest: s.longest}
+	root := s.pending[0]
+	if !root.container() {
 		// No tape is needed for what a Value carries itself.
-		t := tape{source: text, nodes: s.nodes}
-		return t.value(0), size, nil
+		t := tape{source: text}
+		return t.value(root), size, nil
 	}
-	t := &tape{
-		source: text,
-		side:   string(s.side),
-		nodes:  slices.Clone(s.nodes),
-		kids:   slices.Clone(s.kids),
-	}
-	return t.value(0), size, nil
+	// What the scanner made is its own; the tape is a copy of the right size.
+	words := make([]node, 0, len(s.nodes)+len(s.shapes))
+	words = append(append(words, s.nodes...), s.shapes...)
+	t := &tape{source: text, nodes: words[:len(s.nodes)], shapes: words[len(s.nodes):]}
+	return t.value(root), size, nil
 }
 
-var scanners = sync.Pool{New: func() any { return new(scanner) }}
+var scanners = sync.Pool{New: func() any { return newScanner() }}
 
-// scanner turns a text into a tape. It keeps its own stack, so no text can
-// exhaust the goroutine's.
+// scanner turns a text into a tape in one pass. It keeps its own stack, so no text
+// can exhaust the goroutine's.
 type scanner struct {
-	text     string
-	pos      int
-	side     []byte
-	nodes    []node
-	kids     []uint32
-	open     []frame  // the containers around pos
-	pending  []uint32 // their children so far, container by container
-	shape    shape
-	depth    int  // the deepest value
-	longest  int  // bytes of the longest string
-	unpaired bool // an escape was half of a surrogate pair
-	foreign  bool // a string has more than ASCII, so it may not be UTF-8
+	text    string
+	nodes   []node  // the children of containers that are closed
+	shapes  []node  // the shapes of objects that are closed
+	pending []node  // the children so far of open containers, container by container
+	open    []frame // the containers around what is scanned; the first is the text as a whole
+	known   []shape // shapes that are expected again
+	keys    []key   // their keys
+	fresh   []key   // the keys so far of open objects that have no known shape
+	order   []sortable
+	side    []byte // the texts of keys that have escapes, while they are sorted
+
+	depth    int    // the deepest value
+	count    int    // values and keys
+	longest  int    // bytes of the longest string, if it is longer than a word
+	seen     uint64 // all bits of strings: without the highest they are ASCII
+	unpaired bool   // an escape was half of a surrogate pair
 }
 
 // frame is a container that is being scanned.
 type frame struct {
-	node   uint32
-	base   uint32 // where its children start in pending
-	start  uint32 // where its text starts
-	object bool
-	exact  bool // the text so far is canonical
+	base  int  // where its children start in pending
+	start int  // where its text starts
+	exact node // flagExact as long as its text is canonical
+	// beside is flagBeside if the container follows its key directly.
+	beside node
+	// child is the shape of the last object in it, which the next one may have, too.
+	child uint32
+	// While an object follows the known shape it has the keys up to next, and all
+	// at last. Otherwise its keys are those in fresh from fresh on.
+	shape      uint32
+	next, last uint32
+	fresh      int
+	following  bool
+	closer     byte // '}' or ']', 0 around the whole text
 }
 
-// keep bounds what an idle scanner may hold on to.
-const keep = 1 << 14
+func newScanner() *scanner {
+	s := &scanner{}
+	s.reset()
+	return s
+}
+
+// reset forgets the text. The shape 0 has no keys and is known always.
+func (s *scanner) reset() {
+	*s = scanner{
+		nodes: s.nodes[:0], pending: s.pending[:0], open: s.open[:0], keys: s.keys[:0], fresh: s.fresh[:0], order: s.order[:0], side: s.side[:0],
+		shapes: append(s.shapes[:0], flagSorted),
+		known:  append(s.known[:0], shape{exact: flagExact}),
+	}
+}
+
+// keep bounds what an idle scanner may hold on to, in words.
+const keep = 1 << 16
 
 func (s *scanner) release() {
-	if cap(s.nodes) > keep || cap(s.side) > 16*keep || cap(s.kids) > keep {
+	if cap(s.nodes) > keep || cap(s.shapes) > keep || cap(s.pending) > keep || cap(s.fresh) > keep/4 || cap(s.order) > keep/4 || cap(s.side) > keep {
 		return
 	}
-	s.text, s.pos, s.depth, s.longest, s.unpaired, s.foreign = "", 0, 0, 0, false, false
-	s.side, s.nodes, s.kids = s.side[:0], s.nodes[:0], s.kids[:0]
-	s.open, s.pending, s.shape.order = s.open[:0], s.pending[:0], s.shape.order[:0]
+	s.reset()
 	scanners.Put(s)
 }
 
-func (s *scanner) fail(what string) *Error {
-	return parseErrorf(s.pos, "JSON: %s", what)
+func fail(at int, what string) *Error {
+	return parseErrorf(at, "JSON: %s", what)
 }
 
-// space skips white space and reports whether there was any.
-func (s *scanner) space() bool {
-	return s.pos < len(s.text) && s.text[s.pos] <= ' ' && s.skip()
-}
-
-func (s *scanner) skip() bool {
-	start := s.pos
-	for s.pos < len(s.text) {
-		switch s.text[s.pos] {
+// skipSpace returns where white space from i on ends.
+func skipSpace(text string, i int) int {
+	for {
+		// Most of it is indentation.
+		if len(text)-i >= 8 {
+			n := leadingBytes(word(text, i), ' ')
+			i += n
+			if n == 8 {
+				continue
+			}
+		}
+		if i == len(text) {
+			return i
+		}
+		switch text[i] {
 		case ' ', '\t', '\n', '\r':
-			s.pos++
+			i++
 			continue
 		}
-		break
+		return i
 	}
-	return s.pos > start
 }
 
 func (s *scanner) scan() error {
-	exact := !s.space()
+	text := s.text
+	s.open = append(s.open, frame{})
+	f := &s.open[0]
+	i := skipSpace(text, 0)
+	beside := node(0)
+	var err error
 	for {
 		// A value starts here.
-		closed, err := s.value()
-		if err != nil {
-			return err
+		if i >= len(text) {
+			return fail(i, "unexpected end")
+		}
+		var n node
+		switch c := text[i]; {
+		case c == '"':
+			end, flags := s.str(i)
+			if end < 0 {
+				return s.strError(i)
+			}
+			n = makeNode(StringKind, flags|beside, i, end-i)
+			i = end
+		case c == '{' || c == '[':
+			if len(s.open) > maxJSONDepth {
+				return errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", maxJSONDepth)
+			}
+			f = s.enter(f, c, i, beside)
+			if i++; i < len(text) && text[i] <= ' ' {
+				i = skipSpace(text, i)
+				f.exact = 0
+			}
+			if i < len(text) && text[i] == f.closer {
+				break
+			}
+			s.depth = max(s.depth, len(s.open))
+			beside = 0
+			if c == '{' {
+				if i, beside, err = s.key(f, i); err != nil {
+					return err
+				}
+			}
+			continue
+		case isDigit(c) || c == '-' && !strings.HasPrefix(text[i:], "-I"):
+			var end int
+			n, end, err = scanNumber(text, i)
+			if err != nil {
+				return err
+			}
+			if n.first() == i {
+				n |= beside
+			}
+			i = end
+		default:
+			n = scanLiteral(text, i)
+			if n == 0 {
+				return fail(i, "expected a value")
+			}
+			n |= beside
+			i += n.second()
+		}
+		if !n.isEmpty() {
+			s.pending = append(s.pending, n)
+			f.exact &= n
 		}
 		// After a value: its container goes on or ends, and so may its container's container.
-		for closed {
-			if len(s.open) == 0 {
-				if s.space() || !exact {
-					s.nodes[0].flags &^= flagExact
-				}
-				if s.pos != len(s.text) {
-					return s.fail("more text after the value")
+		for {
+			if i < len(text) && text[i] <= ' ' {
+				i = skipSpace(text, i)
+				f.exact = 0
+			}
+			if f.closer == 0 {
+				if i < len(text) {
+					return fail(i, "more text after the value")
 				}
 				if s.unpaired {
 					return errLoneSurrogate
 				}
 				return nil
 			}
-			f := &s.open[len(s.open)-1]
-			if s.space() {
-				f.exact = false
+			if i >= len(text) {
+				return fail(i, "unexpected end")
 			}
-			if s.pos == len(s.text) {
-				return s.fail("unexpected end")
+			if c := text[i]; c == f.closer {
+				i++
+				f = s.leave(f, i)
+				continue
+			} else if c != ',' {
+				return fail(i, "expected ',' or '"+string(rune(f.closer))+"'")
 			}
-			switch c := s.text[s.pos]; {
-			case c == ',':
-				s.pos++
-				if s.space() {
-					f.exact = false
+			if i++; i < len(text) && text[i] <= ' ' {
+				i = skipSpace(text, i)
+				f.exact = 0
+			}
+			beside = 0
+			if f.closer == '}' {
+				if i, beside, err = s.key(f, i); err != nil {
+					return err
 				}
-				closed = false
-				if f.object {
-					if err := s.key(f); err != nil {
-						return err
-					}
-				}
-			case c == '}' && f.object, c == ']' && !f.object:
-				s.pos++
-				s.close(f)
-			case f.object:
-				return s.fail("expected ',' or '}'")
-			default:
-				return s.fail("expected ',' or ']'")
 			}
+			break
 		}
 	}
 }
 
-// value scans a scalar or the start of a container. It reports whether the value
-// is closed: whether a scalar, or a container that is empty.
-func (s *scanner) value() (closed bool, err error) {
-	if s.pos == len(s.text) {
-		return false, s.fail("unexpected end")
+// isEmpty reports whether n is no node at all.
+func (n node) isEmpty() bool { return n == 0 }
+
+// enter opens a container in f that starts at i.
+func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
+	child := f.child
+	if f.following {
+		child = s.keys[f.next-1].child
 	}
-	at := uint32(len(s.nodes))
-	if n := len(s.open); n > 0 && !s.open[n-1].object {
-		s.pending = append(s.pending, at)
+	next := frame{
+		base: len(s.pending), start: i, exact: flagExact, beside: beside, child: child,
+		closer: opener + 2, // '}' and ']' stand two after '{' and '['
 	}
-	switch c := s.text[s.pos]; c {
-	case '"':
-		exact, err := s.str()
-		if !exact {
-			s.inexact()
-		}
-		return true, err
-	case '{', '[':
-		if len(s.open) == maxJSONDepth {
-			return false, errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", maxJSONDepth)
-		}
-		kind := ArrayKind
-		if c == '{' {
-			kind = ObjectKind
-		}
-		s.nodes = append(s.nodes, node{kind: kind})
-		s.open = append(s.open, frame{
-			node: at, base: uint32(len(s.pending)), start: uint32(s.pos),
-			object: c == '{', exact: true,
-		})
-		s.pos++
-		f := &s.open[len(s.open)-1]
-		if s.space() {
-			f.exact = false
-		}
-		if s.pos < len(s.text) && s.text[s.pos] == c+2 { // '}' and ']' stand two after '{' and '['
-			s.pos++
-			s.close(f)
-			return true, nil
-		}
-		s.depth = max(s.depth, len(s.open)+1)
-		if f.object {
-			return false, s.key(f)
-		}
-		return false, nil
+	if opener == '{' {
+		next.follow(child, &s.known[child])
+	}
+	s.open = append(s.open, next)
+	return &s.open[len(s.open)-1]
+}
+
+// leave closes the innermost container, whose text ends at end, and returns the
+// one around it.
+func (s *scanner) leave(f *frame, end int) *frame {
+	kind, exact, second, child := ArrayKind, f.exact, 0, f.child
+	if f.closer == '}' {
+		kind = ObjectKind
+		var known shape
+		child, known = s.shape(f)
+		second = int(known.at)
+		exact &= known.exact
+	} else {
+		second = len(s.pending) - f.base
+		s.count += second
+	}
+	children := s.pending[f.base:]
+	s.nodes = append(s.nodes, makeNode(kind, exact, f.start, end-f.start))
+	n := makeNode(kind, exact|f.beside, len(s.nodes), second)
+	s.nodes = append(s.nodes, children...)
+	s.pending = append(s.pending[:f.base], n)
+	s.open = s.open[:len(s.open)-1]
+	f = &s.open[len(s.open)-1]
+	f.exact &= exact
+	if child != 0 {
+		s.expect(f, child)
+	}
+	return f
+}
+
+// scanLiteral scans a word, and returns 0 if there is none.
+func scanLiteral(text string, i int) node {
+	kind, flags, word := FloatKind, node(0), ""
+	switch text[i] {
 	case 'n':
-		return true, s.literal("null", node{kind: NullKind, flags: flagExact})
+		kind, flags, word = NullKind, flagExact, "null"
 	case 't':
-		return true, s.literal("true", node{kind: BoolKind, flags: flagExact | flagTrue})
+		kind, flags, word = BoolKind, flagExact|flagTrue, "true"
 	case 'f':
-		return true, s.literal("false", node{kind: BoolKind, flags: flagExact})
+		kind, flags, word = BoolKind, flagExact, "false"
 	case 'N':
-		return true, s.literal("NaN", node{kind: FloatKind})
+		word = "NaN"
 	case 'I':
-		return true, s.literal("Infinity", node{kind: FloatKind})
+		word = "Infinity"
 	case '-':
-		if strings.HasPrefix(s.text[s.pos:], "-I") {
-			return true, s.literal("-Infinity", node{kind: FloatKind})
-		}
-		return true, s.number()
-	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return true, s.number()
-	}
-	return false, s.fail("expected a value")
-}
-
-func (s *scanner) literal(word string, n node) error {
-	if !strings.HasPrefix(s.text[s.pos:], word) {
-		return s.fail("expected a value")
-	}
-	n.off, n.end = uint32(s.pos), uint32(s.pos+len(word))
-	s.pos += len(word)
-	s.nodes = append(s.nodes, n)
-	if n.kind == FloatKind && len(s.open) > 0 { // not finite
-		s.open[len(s.open)-1].exact = false
-	}
-	return nil
-}
-
-// key scans a key and the colon after it.
-func (s *scanner) key(f *frame) error {
-	if s.pos == len(s.text) || s.text[s.pos] != '"' {
-		return s.fail("expected a key")
-	}
-	s.pending = append(s.pending, uint32(len(s.nodes)))
-	exact, err := s.str()
-	if err != nil {
-		return err
-	}
-	if !exact {
-		f.exact = false
-	}
-	if i := s.pos; len(s.text)-i >= 2 && s.text[i] == ':' && s.text[i+1] > ' ' { // mostly
-		s.pos++
-		return nil
-	}
-	spaced := s.space()
-	if s.pos == len(s.text) || s.text[s.pos] != ':' {
-		return s.fail("expected ':'")
-	}
-	s.pos++
-	if s.space() || spaced {
-		f.exact = false
-	}
-	return nil
-}
-
-// number scans -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?
-func (s *scanner) number() error {
-	start := s.pos
-	i := start
-	if s.text[i] == '-' {
-		i++
-	}
-	first := i
-	i = digits(s.text, i)
-	switch {
-	case i == first:
-		return s.fail("expected a digit")
-	case s.text[first] == '0' && i > first+1:
-		s.pos = first + 1
-		return s.fail("a number must not start with 0")
-	}
-	whole := i
-	if i+1 < len(s.text) && s.text[i] == '.' && isDigit(s.text[i+1]) {
-		i = digits(s.text, i+1)
-	}
-	frac := i
-	if i < len(s.text) && s.text[i]|0x20 == 'e' {
-		j := i + 1
-		if j < len(s.text) && (s.text[j] == '+' || s.text[j] == '-') {
-			j++
-		}
-		if k := digits(s.text, j); k > j {
-			i = k
-		}
-	}
-	n := node{kind: IntKind, off: uint32(start), end: uint32(i), flags: flagExact}
-	switch {
-	case i == whole:
-		if i-first > maxIntDigits {
-			return errorf(CodeLimitExceeded, "integer of more than %d digits", maxIntDigits)
-		}
-		if s.text[first] == '0' && first > start { // -0 is the integer 0
-			n.off = uint32(first)
-			s.inexact()
-		}
+		word = "-Infinity"
 	default:
-		n.kind = FloatKind
-		if i != frac || !plainDecimal(s.text[first:i], whole-first) {
-			n.flags = 0
-			s.inexact()
-		}
+		return 0
 	}
-	s.pos = i
-	s.nodes = append(s.nodes, n)
-	return nil
+	if !strings.HasPrefix(text[i:], word) {
+		return 0
+	}
+	return makeNode(kind, flags, i, len(word))
 }
-
-// inexact notes that the container around pos is not written canonically.
-func (s *scanner) inexact() {
-	if len(s.open) > 0 {
-		s.open[len(s.open)-1].exact = false
-	}
-}
-
-// plainDecimal reports whether a decimal without sign and exponent is certainly
-// written as its canonical form is: with so few digits that they are the
-// shortest, none of them superfluous, and large enough for no exponent.
-func plainDecimal(text string, point int) bool {
-	if len(text) > 16 || text == "0.0" { // 15 digits and the point; -0.0 is 0.0
-		return false
-	}
-	if text[len(text)-1] == '0' && len(text) > point+2 {
-		return false
-	}
-	// From 0.0001 on no exponent is used.
-	return text[0] != '0' || !strings.HasPrefix(text, "0.0000")
-}
-
-func digits(text string, i int) int {
-	for i < len(text) && isDigit(text[i]) {
-		i++
-	}
-	return i
-}
-
-func isDigit(c byte) bool { return c-'0' <= 9 }

@@ -4,147 +4,291 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
-	"strings"
 )
 
-// close finishes the innermost container, whose text ends at pos.
-func (s *scanner) close(f *frame) {
-	children := s.pending[f.base:]
-	n := &s.nodes[f.node]
-	n.first, n.count = uint32(len(s.kids)), uint32(len(children))
-	switch {
-	case !f.object || s.ascending(children):
-		n.flags |= flagSorted
-		s.kids = append(s.kids, children...)
-	case s.shaped(children):
-		f.exact = false
-		s.kids = append(s.kids, children...)
-		for _, i := range s.shape.order {
-			s.kids = append(s.kids, children[i])
-		}
-	default:
-		f.exact = false
-		children = s.settle(children)
-		n.count = uint32(len(children) / 2)
-		s.kids = append(s.kids, children...)
-		s.learn(n)
-	}
-	s.pending = s.pending[:f.base]
-	if f.exact {
-		n.flags |= flagExact
-		n.off, n.end = f.start, uint32(s.pos)
-	}
-	exact := f.exact
-	s.open = s.open[:len(s.open)-1]
-	if !exact {
-		s.inexact()
-	}
-}
+// Most objects of a text have the same keys in the same order as another one in the
+// same place: the elements of a list of records, and what these hold under
+// one key. So an object is taken to have the shape of the last one there. As long
+// as its keys are the expected ones, they are compared and not scanned, and need no
+// sorting.
 
-// ascending reports whether keys are in canonical order, without repetition.
-func (s *scanner) ascending(keys []uint32) bool {
-	for i := 1; i < len(keys); i++ {
-		if s.keyText(keys[i-1]) >= s.keyText(keys[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// shape is the order of the keys of the last object that had to be sorted. Lists
-// of records repeat it, and comparing is faster than sorting.
+// shape is a list of keys that is expected again.
 type shape struct {
-	keys  uint32   // where its keys stand in kids
-	order []uint32 // canonical order, as places in document order
+	first, count uint32 // its keys in the scanner's keys
+	at           uint32 // where it is in the tape's shapes
+	exact        node   // flagExact if the keys are written, and ordered, canonically
 }
 
-// maxShape bounds the number of keys of a shape.
-const maxShape = 64
+// key is a key, and what to compare with to find it again.
+type key struct {
+	node  node
+	head  uint64 // the first bytes of its text, from the quotation mark on
+	mask  uint64 // which bits of head are its text
+	size  uint32 // of its text, with both quotation marks
+	child uint32 // the shape of the last object under it
+}
 
-// learn makes an object's keys the shape.
-func (s *scanner) learn(n *node) {
-	s.shape.order = s.shape.order[:0]
-	if n.count > maxShape {
-		return
-	}
-	s.shape.keys = n.first
-	keys := s.kids[n.first : n.first+n.count]
-	for _, k := range s.kids[n.first+n.count : n.first+2*n.count] {
-		s.shape.order = append(s.shape.order, uint32(slices.Index(keys, k)))
+// Shapes are not remembered that have too many keys, nor too many shapes.
+const (
+	maxShapeKeys = 64
+	maxKnownKeys = 1 << 12
+)
+
+// follow makes f follow a known shape.
+func (f *frame) follow(id uint32, known *shape) {
+	f.shape, f.next, f.last, f.following = id, known.first, known.first+known.count, true
+}
+
+// expect notes that the last child of f has, or had in it, objects of a shape.
+func (s *scanner) expect(f *frame, child uint32) {
+	switch {
+	case f.following:
+		s.keys[f.next-1].child = child
+	case f.closer == '}':
+		s.fresh[len(s.fresh)-1].child = child
+		f.child = child
+	default:
+		f.child = child
 	}
 }
 
-// shaped reports whether keys are those of the shape.
-func (s *scanner) shaped(keys []uint32) bool {
-	n := uint32(len(s.shape.order))
-	if uint32(len(keys)) != n {
+// key scans the next key of an object, at i, and the colon after it. It returns where the value
+// starts, and flagBeside if that is right after the colon, and the colon after the key.
+func (s *scanner) key(f *frame, i int) (next int, beside node, err error) {
+	text := s.text
+	if f.next < f.last && len(text)-i >= 8 && s.expected(&s.keys[f.next], i) {
+		i += int(s.keys[f.next].size)
+		f.next++
+	} else if i, err = s.otherKey(f, i); err != nil {
+		return 0, 0, err
+	}
+	if len(text)-i >= 2 && text[i] == ':' && text[i+1] > ' ' { // mostly
+		return i + 1, flagBeside, nil
+	}
+	start := i
+	i = skipSpace(text, i)
+	if i == len(text) || text[i] != ':' {
+		return 0, 0, fail(i, "expected ':'")
+	}
+	next = skipSpace(text, i+1)
+	if next-start > 1 {
+		f.exact = 0
+		return next, 0, nil
+	}
+	return next, flagBeside, nil
+}
+
+// expected reports whether the text at i is the key k, as it is written.
+func (s *scanner) expected(k *key, i int) bool {
+	if (word(s.text, i)^k.head)&k.mask != 0 {
 		return false
 	}
-	for i, k := range s.kids[s.shape.keys : s.shape.keys+n] {
-		if s.keyText(k) != s.keyText(keys[i]) {
-			return false
-		}
+	size := int(k.size)
+	if size <= 8 {
+		return true
 	}
-	return true
+	if len(s.text)-i < size {
+		return false
+	}
+	place := k.node.first()
+	if size <= 16 {
+		return word(s.text, i+size-8) == word(s.text, place+size-8)
+	}
+	return s.text[i:i+size] == s.text[place:place+size]
 }
 
-// settle drops all but the last of equal keys, which takes the first one's
-// place, and returns the keys in document order followed by the keys in
-// canonical order. It works in pending's own storage.
-func (s *scanner) settle(keys []uint32) []uint32 {
-	base, n := len(s.pending)-len(keys), len(keys)
-	s.pending = append(s.pending, keys...)
-	keys, sorted := s.pending[base:base+n], s.pending[base+n:]
-	s.sortKeys(sorted)
-	var replaced map[uint32]uint32 // the first of equal keys, to the last
-	var dropped map[uint32]bool    // the others
-	unique := sorted[:0]
-	for i := 0; i < n; {
-		first, j := sorted[i], i+1
-		for j < n && s.keyText(sorted[j]) == s.keyText(first) {
-			if replaced == nil {
-				replaced, dropped = make(map[uint32]uint32), make(map[uint32]bool)
-			}
-			replaced[first], dropped[sorted[j]] = sorted[j], true
-			j++
+// otherKey scans a key that is not the expected one.
+func (s *scanner) otherKey(f *frame, i int) (end int, err error) {
+	if i >= len(s.text) || s.text[i] != '"' {
+		return 0, fail(i, "expected a key")
+	}
+	end, flags := s.str(i)
+	if end < 0 {
+		return 0, s.strError(i)
+	}
+	if f.following {
+		s.depart(f)
+	}
+	k := key{node: makeNode(StringKind, flags, i, end-i), size: uint32(end - i)}
+	k.head, k.mask = s.head(i, end)
+	s.fresh = append(s.fresh, k)
+	return end, nil
+}
+
+// head returns up to eight bytes of text[i:end], and which bits they are.
+func (s *scanner) head(i, end int) (head, mask uint64) {
+	mask = ^uint64(0)
+	if n := end - i; n < 8 {
+		mask = 1<<(8*n) - 1
+	}
+	if len(s.text)-i >= 8 {
+		return word(s.text, i) & mask, mask
+	}
+	for j := end - 1; j >= i; j-- {
+		head = head<<8 | uint64(s.text[j])
+	}
+	return head, mask
+}
+
+// depart makes an object's keys its own.
+func (s *scanner) depart(f *frame) {
+	f.following = false
+	f.fresh = len(s.fresh)
+	s.fresh = append(s.fresh, s.keys[s.known[f.shape].first:f.next]...)
+	f.next = f.last
+}
+
+// shape returns the shape of an object that ends, and its number if it is known.
+func (s *scanner) shape(f *frame) (id uint32, known shape) {
+	if f.following {
+		if f.next == f.last {
+			s.count += 2 * (len(s.pending) - f.base)
+			return f.shape, s.known[f.shape]
 		}
-		unique = append(unique, sorted[j-1])
+		s.depart(f)
+	}
+	keys := s.fresh[f.fresh:]
+	s.count += 2 * len(keys)
+	s.fresh = s.fresh[:f.fresh] // its content stays for now
+	order, sorted := s.sort(keys)
+	keys, repeated := s.settle(f, keys, order)
+	if repeated {
+		order, sorted = s.sort(keys)
+	}
+	known = shape{first: uint32(len(s.keys)), count: uint32(len(keys)), at: uint32(len(s.shapes))}
+	head := makeNode(NullKind, 0, 0, len(keys))
+	if sorted {
+		head |= flagSorted
+		known.exact = flagExact
+	}
+	s.shapes = append(s.shapes, head)
+	for i := range keys {
+		known.exact &= keys[i].node
+		s.shapes = append(s.shapes, keys[i].node)
+	}
+	if !sorted {
+		for i := range order {
+			s.shapes = append(s.shapes, node(order[i].place))
+		}
+	}
+	if repeated {
+		known.exact = 0
+		return 0, known
+	}
+	if len(keys) > maxShapeKeys || len(s.keys)+len(keys) > maxKnownKeys {
+		return 0, known
+	}
+	s.keys = append(s.keys, keys...)
+	s.known = append(s.known, known)
+	return uint32(len(s.known) - 1), known
+}
+
+// sortable is a key that is being sorted.
+type sortable struct {
+	prefix  uint64 // eight bytes of its text, the first one highest
+	start   uint32 // its text, in side if it had escapes and else in the source
+	end     uint32
+	place   uint32 // among the object's keys
+	decoded bool
+}
+
+// sort brings keys into canonical order, equal ones in document order, and reports
+// whether they were in it.
+func (s *scanner) sort(keys []key) (order []sortable, sorted bool) {
+	order, s.side = s.order[:0], s.side[:0]
+	for i := range keys {
+		order = append(order, s.sortable(&keys[i], i))
+	}
+	s.order = order
+	if len(order) > 16 {
+		if slices.IsSortedFunc(order, s.compare) {
+			return order, true
+		}
+		slices.SortFunc(order, func(a, b sortable) int {
+			return cmp.Or(s.compare(a, b), cmp.Compare(a.place, b.place))
+		})
+		return order, false
+	}
+	sorted = true
+	for i := 1; i < len(order); i++ { // for the few keys of most objects
+		o := order[i]
+		j := i
+		for ; j > 0 && (order[j-1].prefix > o.prefix || order[j-1].prefix == o.prefix && s.compare(order[j-1], o) > 0); j-- {
+			order[j] = order[j-1]
+		}
+		order[j] = o
+		sorted = sorted && j == i
+	}
+	return order, sorted
+}
+
+func (s *scanner) sortable(k *key, place int) sortable {
+	start := k.node.first() + 1
+	end := start + int(k.size) - 2
+	o := sortable{start: uint32(start), end: uint32(end), place: uint32(place)}
+	if !k.node.has(flagEscaped) {
+		head, _ := s.head(start, end)
+		o.prefix = bits.ReverseBytes64(head)
+		return o
+	}
+	o.decoded = true
+	o.start = uint32(len(s.side))
+	s.side = append(s.side, unescape(s.text[start:end])...)
+	o.end = uint32(len(s.side))
+	for i, c := range s.side[o.start:min(o.start+8, o.end)] {
+		o.prefix |= uint64(c) << (56 - 8*i)
+	}
+	return o
+}
+
+func (s *scanner) compare(a, b sortable) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	return bytes.Compare(s.sortedText(a), s.sortedText(b))
+}
+
+func (s *scanner) sortedText(o sortable) []byte {
+	if o.decoded {
+		return s.side[o.start:o.end]
+	}
+	return bytesOf(s.text)[o.start:o.end]
+}
+
+// settle drops all but the last of equal keys, with their values. The last one
+// takes the place of the first.
+func (s *scanner) settle(f *frame, keys []key, order []sortable) (_ []key, repeated bool) {
+	for i := 1; i < len(order); i++ {
+		if s.compare(order[i-1], order[i]) == 0 {
+			repeated = true
+			break
+		}
+	}
+	if !repeated {
+		return keys, false
+	}
+	values := s.pending[f.base:]
+	dropped := make([]bool, len(keys))
+	for i := 0; i < len(order); {
+		first, j := order[i].place, i+1
+		for ; j < len(order) && s.compare(order[i], order[j]) == 0; j++ {
+			dropped[order[j].place] = true
+		}
+		last := order[j-1].place
+		keys[first], values[first] = keys[last], values[last]
 		i = j
 	}
-	if replaced == nil {
-		return s.pending[base : base+2*n]
-	}
-	kept := keys[:0]
-	for _, k := range keys {
-		if dropped[k] {
-			continue
+	kept := 0
+	for i := range keys {
+		if !dropped[i] {
+			keys[kept], values[kept] = keys[i], values[i]
+			kept++
 		}
-		if last, ok := replaced[k]; ok {
-			k = last
-		}
-		kept = append(kept, k)
 	}
-	m := copy(s.pending[base+len(kept):], unique)
-	return s.pending[base : base+len(kept)+m]
-}
-
-// sortKeys sorts keys by their texts, and equal ones by their place.
-func (s *scanner) sortKeys(keys []uint32) {
-	if len(keys) > 16 {
-		slices.SortFunc(keys, func(a, b uint32) int { // nodes ascend in document order
-			return cmp.Or(strings.Compare(s.keyText(a), s.keyText(b)), cmp.Compare(a, b))
-		})
-		return
-	}
-	for i := 1; i < len(keys); i++ { // for the few keys of most objects
-		k := keys[i]
-		text := s.keyText(k)
-		j := i
-		for ; j > 0 && s.keyText(keys[j-1]) > text; j-- {
-			keys[j] = keys[j-1]
-		}
-		keys[j] = k
-	}
+	s.pending = s.pending[:f.base+kept]
+	return keys[:kept], true
 }

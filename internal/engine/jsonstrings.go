@@ -5,30 +5,60 @@ package engine
 
 import (
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// keyText is the text of a string node while side is still growing. The result
-// is for comparing only.
-func (s *scanner) keyText(at uint32) string {
-	n := &s.nodes[at]
-	if n.flags&flagSide != 0 {
-		return string(s.side[n.off:n.end])
+// str scans the string at i. It returns where it ends, with flagEscaped if it has
+// escapes and flagExact if it is written canonically. The end is -1 if the string is
+// none; strError then says why.
+func (s *scanner) str(i int) (end int, flags node) {
+	text, start := s.text, i
+	seen := s.seen
+	for i++; len(text)-i >= 8; i += 8 {
+		w := word(text, i)
+		seen |= w
+		if m := special(w); m != 0 {
+			i += firstMark(m)
+			if text[i] != '"' {
+				break
+			}
+			s.seen = seen
+			if i-start > s.longest {
+				s.longest = i - start
+			}
+			return i + 1, flagExact
+		}
 	}
-	return s.text[n.off:n.end]
+	s.seen = seen
+	return s.longString(start, i)
 }
 
-// str scans a string, and reports whether it is written canonically.
-func (s *scanner) str() (exact bool, err error) {
-	start := s.pos + 1
-	i := s.clean(start)
-	if i < len(s.text) && s.text[i] == '"' {
-		s.nodes = append(s.nodes, node{kind: StringKind, off: uint32(start), end: uint32(i)})
-		s.longest = max(s.longest, i-start)
-		s.pos = i + 1
-		return true, nil
+// longString scans the string at start from i on, byte by byte where it must.
+func (s *scanner) longString(start, i int) (end int, flags node) {
+	text := s.text
+	flags = flagExact
+	for {
+		i = s.clean(i)
+		for i < len(text) && text[i] == '\\' {
+			size, exact := s.escape(i)
+			if size == 0 {
+				return -1, 0
+			}
+			flags |= flagEscaped
+			if !exact {
+				flags &^= flagExact
+			}
+			i += size
+		}
+		switch {
+		case i == len(text) || text[i] < 0x20:
+			return -1, 0
+		case text[i] == '"':
+			s.longest = max(s.longest, i-start)
+			return i + 1, flags
+		}
 	}
-	return s.escaped(start, i)
 }
 
 // clean returns where, from i on, a string ends or has something that is not
@@ -37,115 +67,175 @@ func (s *scanner) clean(i int) int {
 	text := s.text
 	for ; len(text)-i >= 8; i += 8 {
 		w := word(text, i)
-		if w&highBits != 0 {
-			s.foreign = true
-		}
+		s.seen |= w
 		if m := special(w); m != 0 {
 			return i + firstMark(m)
 		}
 	}
 	for ; i < len(text); i++ {
 		c := text[i]
-		if c >= utf8.RuneSelf {
-			s.foreign = true
-		} else if c < 0x20 || c == '"' || c == '\\' {
+		s.seen |= uint64(c)
+		if c < 0x20 || c == '"' || c == '\\' {
 			break
 		}
 	}
 	return i
 }
 
-// escaped scans a string that has escapes, of which text[start:i] has none.
-func (s *scanner) escaped(start, i int) (exact bool, err error) {
-	exact = true
-	off, open := len(s.side), s.pos
-	for {
-		s.side = append(s.side, s.text[start:i]...)
-		s.pos = i
-		if i == len(s.text) {
-			return false, s.fail("string without end")
-		}
-		switch c := s.text[i]; {
-		case c == '"':
-			n := node{kind: StringKind, flags: flagSide, off: uint32(off), end: uint32(len(s.side))}
-			if exact {
-				n.flags |= flagExact
-				n.first, n.count = uint32(open), uint32(i+1)
-			}
-			s.nodes = append(s.nodes, n)
-			s.longest = max(s.longest, len(s.side)-off)
-			s.pos = i + 1
-			return exact, nil
-		case c < 0x20:
-			return false, s.fail("control character in a string")
-		}
-		i++
-		if i == len(s.text) {
-			return false, s.fail("string without end")
-		}
-		c := s.text[i]
-		i++
-		switch c {
-		case '"', '\\':
-			s.side = append(s.side, c)
-		case '/':
-			s.side, exact = append(s.side, c), false
-		case 'b':
-			s.side = append(s.side, '\b')
-		case 'f':
-			s.side = append(s.side, '\f')
-		case 'n':
-			s.side = append(s.side, '\n')
-		case 'r':
-			s.side = append(s.side, '\r')
-		case 't':
-			s.side = append(s.side, '\t')
-		case 'u':
-			r, ok := hex4(s.text, i)
-			if !ok {
-				return false, s.fail("expected four hexadecimal digits")
-			}
-			canonical := r < 0x20 && shortEscape[r] == 0 && !strings.ContainsAny(s.text[i:i+4], "ABCDEF")
-			i += 4
-			if surrogate(r) {
-				low, ok := rune(0), false
-				if r < 0xDC00 && strings.HasPrefix(s.text[i:], `\u`) {
-					low, ok = hex4(s.text, i+2)
-				}
-				if ok && low>>10 == 0xDC00>>10 {
-					r = (r-0xD800)<<10 + (low - 0xDC00) + 0x10000
-					i += 6
-				} else {
-					r, s.unpaired = utf8.RuneError, true
-				}
-			}
-			exact = exact && canonical
-			s.side = utf8.AppendRune(s.side, r)
-		default:
-			return false, s.fail("unknown escape")
-		}
-		start = i
-		i = s.clean(i)
+// escape scans the escape at i. It returns its size, which is 0 if it is none,
+// and whether it is canonical.
+func (s *scanner) escape(i int) (size int, exact bool) {
+	text := s.text
+	if len(text)-i < 2 {
+		return 0, false
 	}
+	switch text[i+1] {
+	case '"', '\\', 'b', 'f', 'n', 'r', 't':
+		return 2, true
+	case '/':
+		return 2, false
+	case 'u':
+		r, ok := hex4(text, i+2)
+		if !ok {
+			return 0, false
+		}
+		if surrogate(r) {
+			if _, ok := pairedWith(text[i+6:]); ok && r < 0xDC00 {
+				return 12, false
+			}
+			s.unpaired = true
+			return 6, false
+		}
+		return 6, r < 0x20 && shortEscape[r] == 0 && text[i+5] >= '0' && (text[i+5] <= '9' || text[i+5] >= 'a')
+	}
+	return 0, false
+}
+
+// strError says what is wrong with the string at i.
+func (s *scanner) strError(i int) *Error {
+	text := s.text
+	for i++; ; {
+		i = s.clean(i)
+		switch {
+		case i == len(text):
+			return fail(i, "string without end")
+		case text[i] < 0x20:
+			return fail(i, "control character in a string")
+		}
+		// It is an escape, for the string has no end.
+		size, _ := s.escape(i)
+		switch {
+		case size > 0:
+			i += size
+			continue
+		case i+1 == len(text):
+			return fail(i, "string without end")
+		case text[i+1] == 'u':
+			return fail(i, "expected four hexadecimal digits")
+		}
+		return fail(i, "unknown escape")
+	}
+}
+
+// unescape decodes the escapes of a string that was scanned.
+func unescape(raw string) string {
+	var b strings.Builder
+	b.Grow(len(raw))
+	for {
+		i := strings.IndexByte(raw, '\\')
+		if i < 0 {
+			b.WriteString(raw)
+			return b.String()
+		}
+		b.WriteString(raw[:i])
+		r, size := decodeEscape(raw[i:])
+		b.WriteRune(r)
+		raw = raw[i+size:]
+	}
+}
+
+// appendEscaped appends the canonical form of a string that was scanned, without
+// its quotation marks.
+func appendEscaped(dst []byte, raw string) []byte {
+	for {
+		i := strings.IndexByte(raw, '\\')
+		if i < 0 {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		for i < len(raw) && raw[i] == '\\' {
+			r, size := decodeEscape(raw[i:])
+			i += size
+			if r < 0x20 || r == '"' || r == '\\' {
+				dst = appendEscape(dst, byte(r))
+			} else {
+				dst = utf8.AppendRune(dst, r)
+			}
+		}
+		raw = raw[i:]
+	}
+}
+
+// decodeEscape decodes the escape that a string which was scanned starts with.
+func decodeEscape(s string) (r rune, size int) {
+	switch c := s[1]; c {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r, _ := hex4(s, 2)
+		if !surrogate(r) {
+			return r, 6
+		}
+		if low, ok := pairedWith(s[6:]); ok && r < 0xDC00 {
+			return utf16.DecodeRune(r, low), 12
+		}
+		return utf8.RuneError, 6 // only until the text is refused for it
+	default: // '"', '\\' and '/'
+		return rune(c), 2
+	}
+}
+
+// pairedWith reads the second half of a surrogate pair.
+func pairedWith(s string) (low rune, ok bool) {
+	if !strings.HasPrefix(s, `\u`) {
+		return 0, false
+	}
+	low, ok = hex4(s, 2)
+	return low, ok && 0xDC00 <= low && low <= 0xDFFF
 }
 
 func surrogate(r rune) bool { return 0xD800 <= r && r <= 0xDFFF }
 
+// hexValue holds the values of hexadecimal digits, and for other bytes a bit that
+// no value of four digits has.
+var hexValue = func() (t [256]uint32) {
+	for c := range t {
+		switch c := byte(c); {
+		case isDigit(c):
+			t[c] = uint32(c - '0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			t[c] = uint32(c|0x20-'a') + 10
+		default:
+			t[c] = 1 << 16
+		}
+	}
+	return t
+}()
+
+// hex4 reads four hexadecimal digits at i.
 func hex4(text string, i int) (rune, bool) {
 	if len(text)-i < 4 {
 		return 0, false
 	}
-	var r rune
-	for _, c := range []byte(text[i : i+4]) {
-		switch {
-		case isDigit(c):
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	d := text[i : i+4]
+	v := hexValue[d[0]]<<12 | hexValue[d[1]]<<8 | hexValue[d[2]]<<4 | hexValue[d[3]]
+	return rune(v & 0xFFFF), v <= 0xFFFF
 }

@@ -35,7 +35,7 @@ func checkLimits(v Value, data bool) error {
 			return false, errorf(CodeLimitExceeded, "document nested more than %d levels deep", maxDepth)
 		case nodes > maxNodes:
 			return false, errorf(CodeLimitExceeded, "document of more than %d values and keys", maxNodes)
-		case v.kind == StringKind && utf8.RuneCountInString(v.text) > maxStringLength:
+		case v.kind == StringKind && utf8.RuneCountInString(v.Text()) > maxStringLength:
 			return false, errorf(CodeLimitExceeded, "text of more than %d characters", maxStringLength)
 		case v.kind == TimestampKind && data:
 			return false, errorf(CodeLimitExceeded, "a time is no data")

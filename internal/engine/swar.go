@@ -3,7 +3,10 @@
 
 package engine
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Strings are looked through eight bytes at a time. Each of these functions
 // works on the bytes of a word side by side and marks a byte by its highest bit.
@@ -33,3 +36,18 @@ func special(w uint64) uint64 {
 // firstMark is which byte is marked first. Only marks above the first may be
 // wrong, by a borrow.
 func firstMark(m uint64) int { return bits.TrailingZeros64(m) / 8 }
+
+// leadingBytes is how many of the first bytes of w are c.
+func leadingBytes(w uint64, c byte) int { return bits.TrailingZeros64(w^uint64(c)*lowBits) / 8 }
+
+// leadingDigits is how many of the first bytes of w are decimal digits.
+func leadingDigits(w uint64) int {
+	// A digit has the high half 3, and keeps it if 6 is added. A sum carries only out of
+	// bytes that are no digits, so the first one that is none is marked rightly.
+	const threes, sixes, highHalves = 0x30 * lowBits, 6 * lowBits, 0xF0 * lowBits
+	return bits.TrailingZeros64(((w^threes)|((w+sixes)^threes))&highHalves) / 8
+}
+
+// bytesOf returns the bytes of s without copying them. They must not be written to,
+// and are not kept longer than s.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -8,114 +8,150 @@ import (
 	"strings"
 )
 
-// A tape is a parsed JSON text: one node for every value and every key, in the
-// order of the text. A key's value is the node after it. The nodes hold no
-// pointers and no text of their own; strings are slices of the source, except
-// those that had escapes, which stand decoded in side.
+// A tape is a parsed JSON text: one word for every value, and the keys of its
+// objects. It holds no text of its own: strings and numbers are places in the
+// source, and a string that has escapes is decoded when it is asked for.
 //
-// A tape is a handful of allocations however many values the text holds, and the
+// The children of a container stand side by side, behind a word that says where the
+// container is in the source. An object's keys stand apart, as a shape, because in most
+// texts many objects have the same keys; all of these share one shape.
+//
+// A tape is one block of memory however many values the text holds, and the
 // garbage collector has nothing to follow in it.
 type tape struct {
 	source string
-	side   string
 	nodes  []node
-	kids   []uint32 // the children of every container, container by container
+	shapes []node
 }
 
-type node struct {
-	kind  ValueKind
-	flags nodeFlags
-	// off and end delimit the text: of a number its digits, of a string its
-	// value, of a container that is canonical its source.
-	off, end uint32
-	// first and count say where in kids a container's children stand. An array's
-	// are its elements; an object's are its keys, in document order and, where
-	// the keys are not in canonical order already, once more in that order. Of a
-	// string whose escapes are canonical they delimit its source.
-	first, count uint32
-}
-
-type nodeFlags uint8
+// node is a value or a key in one word: its kind and flags and two numbers of 28
+// bits, of which maxJSONBytes needs 25.
+//
+// For a scalar these are the place and length of its text in the source; a
+// string's text includes the quotation marks. For a container the first is where in
+// nodes its children are. The second is the number of elements of an array, and
+// where in shapes the shape of an object is.
+//
+// A shape is a head with the number of keys, the keys in document order and,
+// unless that is the canonical order too, the places of the keys in canonical order.
+type node uint64
 
 const (
-	flagExact  nodeFlags = 1 << iota // the text is the canonical form
-	flagSide                         // off and end are in side
-	flagSorted                       // the members stand in canonical order
-	flagTrue
+	kindMask      node = 1<<3 - 1
+	flagExact     node = 1 << 3 // the text is the canonical form
+	flagEscaped   node = 1 << 4 // of a string: it has escapes
+	flagBeside    node = 1 << 5 // of a member's value: nothing but a colon is between the key and it
+	flagTrue      node = 1 << 6
+	flagSorted    node = 1 << 7 // of a shape: document order is canonical order
+	nodeField          = 28
+	nodeFieldMask node = 1<<nodeField - 1
+	firstShift         = 8
+	secondShift        = firstShift + nodeField
 )
 
-func (t *tape) text(at uint32) string {
-	n := &t.nodes[at]
-	if n.flags&flagSide != 0 {
-		return t.side[n.off:n.end]
-	}
-	return t.source[n.off:n.end]
+func makeNode(kind ValueKind, flags node, first, second int) node {
+	return node(kind) | flags | node(first)<<firstShift | node(second)<<secondShift
 }
 
-func (t *tape) value(at uint32) Value {
-	n := &t.nodes[at]
-	switch n.kind {
+func (n node) kind() ValueKind { return ValueKind(n & kindMask) }
+func (n node) has(f node) bool { return n&f == f }
+func (n node) first() int      { return int(n >> firstShift & nodeFieldMask) }
+func (n node) second() int     { return int(n >> secondShift) }
+func (n node) container() bool { return n&kindMask >= node(ArrayKind) }
+func (n node) within(s string) string {
+	first := n.first()
+	return s[first : first+n.second()]
+}
+
+// extent returns a node whose text is that of n, also where n is a container.
+func (t *tape) extent(n node) node {
+	if n.container() {
+		return t.nodes[n.first()-1]
+	}
+	return n
+}
+
+func (t *tape) value(n node) Value {
+	switch kind := n.kind(); kind {
 	case NullKind:
 		return Value{}
 	case BoolKind:
-		return Bool(n.flags&flagTrue != 0)
+		return Bool(n.has(flagTrue))
 	case StringKind:
-		return Value{kind: StringKind, text: t.text(at)}
+		text := n.within(t.source)
+		return Value{kind: StringKind, text: text[1 : len(text)-1], escaped: n.has(flagEscaped), exact: n.has(flagEscaped | flagExact)}
 	case IntKind, FloatKind:
-		return Value{kind: n.kind, text: t.source[n.off:n.end], exact: n.flags&flagExact != 0}
+		return Value{kind: kind, text: n.within(t.source), exact: n.has(flagExact)}
+	default:
+		v := Value{kind: kind, tape: t, bits: uint64(n)}
+		if n.has(flagExact) {
+			v.text, v.exact = t.extent(n).within(t.source), true
+		}
+		return v
 	}
-	v := Value{kind: n.kind, tape: t, bits: uint64(at)}
-	if n.flags&flagExact != 0 {
-		v.text, v.exact = t.source[n.off:n.end], true
-	}
-	return v
 }
 
-// appendText appends the canonical form of a string.
-func (t *tape) appendText(dst []byte, at uint32) []byte {
-	n := &t.nodes[at]
-	switch n.flags & (flagSide | flagExact) {
-	case flagSide:
-		return appendString(dst, t.side[n.off:n.end])
-	case flagSide | flagExact:
-		return append(dst, t.source[n.first:n.count]...)
+// keyText is the text of a key.
+func (t *tape) keyText(key node) string {
+	text := key.within(t.source)
+	text = text[1 : len(text)-1]
+	if key.has(flagEscaped) {
+		return unescape(text)
 	}
-	return append(dst, t.source[n.off-1:n.end+1]...) // without escapes it is its own
+	return text
 }
 
-// children are an array's elements or an object's keys, in document order.
-func (t *tape) children(at uint32) []uint32 {
-	n := &t.nodes[at]
-	return t.kids[n.first : n.first+n.count]
+// size is the number of children of a container.
+func (t *tape) size(n node) int {
+	if n.kind() == ObjectKind {
+		return t.shapes[n.second()].second()
+	}
+	return n.second()
 }
 
-// ordered are an object's keys in canonical order.
-func (t *tape) ordered(at uint32) []uint32 {
-	n := &t.nodes[at]
-	if n.flags&flagSorted != 0 {
-		return t.kids[n.first : n.first+n.count]
+// index returns child i of a container.
+func (t *tape) index(n node, i int) node {
+	return t.nodes[n.first() : n.first()+t.size(n)][i]
+}
+
+// keys are an object's keys in document order. order says how to go through them
+// in canonical order; it is nil if that is the same.
+func (t *tape) keys(n node) (keys, order []node) {
+	head := t.shapes[n.second()]
+	size, rest := head.second(), t.shapes[n.second()+1:]
+	if head.has(flagSorted) {
+		return rest[:size], nil
 	}
-	return t.kids[n.first+n.count : n.first+2*n.count]
+	return rest[:size], rest[size : 2*size]
 }
 
 // fewKeys is where comparing with every key stops being faster than a search.
 const fewKeys = 8
 
-func (t *tape) get(at uint32, key string) (Value, bool) {
-	if t.nodes[at].count <= fewKeys {
-		for _, k := range t.children(at) {
-			if t.text(k) == key {
-				return t.value(k + 1), true
+func (t *tape) get(n node, key string) (Value, bool) {
+	keys, order := t.keys(n)
+	if len(keys) <= fewKeys {
+		for i, k := range keys {
+			if !k.has(flagEscaped) && k.second() != len(key)+2 {
+				continue
+			}
+			if t.keyText(k) == key {
+				return t.value(t.nodes[n.first()+i]), true
 			}
 		}
 		return Value{}, false
 	}
-	keys := t.ordered(at)
-	i, found := slices.BinarySearchFunc(keys, key, func(k uint32, key string) int {
-		return strings.Compare(t.text(k), key)
-	})
+	compare := func(k node, key string) int { return strings.Compare(t.keyText(k), key) }
+	if order == nil {
+		i, found := slices.BinarySearchFunc(keys, key, compare)
+		if !found {
+			return Value{}, false
+		}
+		return t.value(t.nodes[n.first()+i]), true
+	}
+	i, found := slices.BinarySearchFunc(order, key, func(place node, key string) int { return compare(keys[place], key) })
 	if !found {
 		return Value{}, false
 	}
-	return t.value(keys[i] + 1), true
+	return t.value(t.nodes[n.first()+int(order[i])]), true
 }

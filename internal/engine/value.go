@@ -39,13 +39,17 @@ func (k ValueKind) String() string {
 // A scalar carries itself. A container points either into the tape of the text
 // that it was parsed from, or to the members that it was made of.
 type Value struct {
-	text string     // String: itself. Int, Float: the number's text, "" if it is in bits. Container: its canonical text where the source had it.
+	text string     // String: itself, with its escapes if it is escaped. Int, Float: the number's text, "" if it is in bits. Container: its canonical text where the source had it.
 	tape *tape      // container of a parsed text
 	made *composite // container made of values
-	bits uint64     // Bool, Int, Float without text: the value. Container: its node on the tape.
+	bits uint64     // Bool, Int, Float without text: the value. Container of a parsed text: its node.
 	kind ValueKind
-	// exact: text is the canonical form (of a number or a container).
+	// exact: text is the canonical form (of a number or a container, and of an escaped
+	// string without its quotation marks).
 	exact bool
+	// escaped: text is a string as it was written in JSON. It is decoded when it is
+	// asked for, since most of what a result holds never is.
+	escaped bool
 }
 
 // Member is one key of an object with its value.
@@ -110,10 +114,14 @@ func (v Value) IsNull() bool { return v.kind == NullKind }
 // Bool reports whether v is true; false, and any value that is no boolean, is not.
 func (v Value) Bool() bool { return v.kind == BoolKind && v.bits != 0 }
 
-// Text returns the string of a StringKind value, else "".
+// Text returns the string of a StringKind value, else "". It takes memory if the string
+// was written with escapes, so it is best called once.
 func (v Value) Text() string {
-	if v.kind != StringKind {
+	switch {
+	case v.kind != StringKind:
 		return ""
+	case v.escaped:
+		return unescape(v.text)
 	}
 	return v.text
 }
@@ -152,7 +160,7 @@ func (v Value) Float64() (float64, bool) {
 func (v Value) Len() int {
 	switch {
 	case v.tape != nil:
-		return int(v.tape.nodes[v.bits].count)
+		return v.tape.size(node(v.bits))
 	case v.made != nil:
 		return len(v.made.members)
 	}
@@ -165,7 +173,7 @@ func (v Value) Index(i int) Value {
 		panic("engine: Index of a value that is no array")
 	}
 	if v.tape != nil {
-		return v.tape.value(v.tape.children(uint32(v.bits))[i])
+		return v.tape.value(v.tape.index(node(v.bits), i))
 	}
 	return v.made.members[i].Value
 }
@@ -176,8 +184,8 @@ func (v Value) Member(i int) (string, Value) {
 		panic("engine: Member of a value that is no object")
 	}
 	if v.tape != nil {
-		key := v.tape.children(uint32(v.bits))[i]
-		return v.tape.text(key), v.tape.value(key + 1)
+		keys, _ := v.tape.keys(node(v.bits))
+		return v.tape.keyText(keys[i]), v.tape.value(v.tape.index(node(v.bits), i))
 	}
 	m := v.made.members[i]
 	return m.Key, m.Value
@@ -195,7 +203,7 @@ func (v Value) Get(key string) (Value, bool) {
 		return Value{}, false
 	}
 	if v.tape != nil {
-		return v.tape.get(uint32(v.bits), key)
+		return v.tape.get(node(v.bits), key)
 	}
 	return v.made.get(key)
 }
@@ -205,7 +213,7 @@ func (v Value) Get(key string) (Value, bool) {
 func (v Value) Scalar() (string, bool) {
 	switch v.kind {
 	case StringKind:
-		return v.text, true
+		return v.Text(), true
 	case BoolKind:
 		if v.bits != 0 {
 			return "true", true
