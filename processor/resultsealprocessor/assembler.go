@@ -43,8 +43,11 @@ type heldTrace struct {
 	spans ptrace.Traces // as they came, in the order of arrival
 	count int
 	bytes int64
-	since [queueCount]time.Time // when it was put into each queue
-	links [queueCount]links
+	// In mode stream: the facts of all spans, of which only the roots are held.
+	facts      []streamFact
+	unreadable bool
+	since      [queueCount]time.Time // when it was put into each queue
+	links      [queueCount]links
 
 	// lateBy is set for late spans only: how their trace was finished.
 	lateBy finishedBy
@@ -66,6 +69,7 @@ type finished struct {
 	sources       []ptrace.Span
 	conversations []string
 	duplicates    int
+	streamed      []streamFact // in mode stream, until they are read
 	reading       time.Duration
 	unreadable    bool
 }
@@ -108,6 +112,8 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
 		t := a.holder(part.id)
 		t.count += part.count
 		t.bytes += part.bytes
+		t.facts = append(t.facts, part.facts...)
+		t.unreadable = t.unreadable || part.unreadable
 		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
 		if t.links[queueLate].queued {
 			continue
@@ -232,7 +238,7 @@ func (a *assembler) requeue(id queueID, t *heldTrace) {
 
 // take ends the wait for a trace. Late spans keep what finished their trace.
 func (a *assembler) take(t *heldTrace, by finishedBy) finished {
-	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true}
+	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true, streamed: t.facts, unreadable: t.unreadable}
 	if t.links[queueLate].queued {
 		f.fin = finish{By: t.lateBy, Late: true}
 		delete(a.late, t.id)

@@ -19,7 +19,7 @@ import (
 // Spans with the same resource lie under one ResourceSpans, and of these the
 // ones with the same scope under one ScopeSpans; the same means equal to the
 // byte, schema URLs included. Spans are ordered by start time, then span id,
-// then by all that they hold; groups by their first span. Resources and
+// then by a hash of all that they hold; groups by their first span. Resources and
 // scopes without spans are left out.
 func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int) {
 	var (
@@ -61,9 +61,10 @@ func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int)
 
 // spanEntry is one span on its way into the canonical form.
 type spanEntry struct {
-	span    ptrace.Span
-	scope   *scopeGroup
-	encoded []byte // all that the span holds; see encode
+	span   ptrace.Span
+	scope  *scopeGroup
+	hash   uint64 // of all that the span holds; see sum
+	hashed bool
 }
 
 // compareEntries orders spans by what they are. Two that compare equal can
@@ -76,24 +77,16 @@ func compareEntries(a, b *spanEntry) int {
 	if c := bytes.Compare(aID[:], bID[:]); c != 0 {
 		return c
 	}
-	if c := bytes.Compare(a.encode(), b.encode()); c != 0 {
-		return c
-	}
-	return cmp.Or(
-		cmp.Compare(a.scope.resource.key, b.scope.resource.key),
-		cmp.Compare(a.scope.key, b.scope.key),
-	)
+	return cmp.Compare(a.sum(), b.sum())
 }
 
-// encode is needed only for spans that have the same start and id, and so are
+// sum is needed only for spans that have the same start and id, and so are
 // redelivered or malformed. There may be many of those, so it is done once.
-func (e *spanEntry) encode() []byte {
-	if e.encoded == nil {
-		td := ptrace.NewTraces()
-		e.span.CopyTo(td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty())
-		e.encoded = marshal(td)
+func (e *spanEntry) sum() uint64 {
+	if !e.hashed {
+		e.hash, e.hashed = hashSpan(e.scope.resource.from, e.scope.from, e.span), true
 	}
-	return e.encoded
+	return e.hash
 }
 
 // resourceGroup is one resource with its schema URL. They are moved to where

@@ -36,6 +36,14 @@ type Config struct {
 	// with policy.
 	PolicyFile string `mapstructure:"policy_file"`
 
+	// Mode is trace or stream. In trace, spans are held until their trace is
+	// finished, and each carries the final verdict. In stream, a span is
+	// passed on at once with what it proves by itself and, where its events
+	// come in order, a provisional step of the protocols; only roots are held,
+	// to carry the session's verdict. Use stream where spans must not wait.
+	// Default trace.
+	Mode Mode `mapstructure:"mode"`
+
 	// RootDelay is how long a trace is still held after its first root span
 	// came. Children usually come before their root, so the default of 2s
 	// covers spans of other services that are flushed a little later; raise
@@ -150,6 +158,15 @@ type TelemetryConfig struct {
 	MaxTools int `mapstructure:"max_tools"`
 }
 
+// Mode says which spans wait for their trace.
+type Mode string
+
+// The values of Mode.
+const (
+	ModeTrace  Mode = "trace"
+	ModeStream Mode = "stream"
+)
+
 // ContentMode says what becomes of tool results after they were sealed.
 type ContentMode string
 
@@ -169,6 +186,7 @@ var (
 
 func createDefaultConfig() component.Config {
 	return &Config{
+		Mode:             ModeTrace,
 		RootDelay:        2 * time.Second,
 		IdleTimeout:      10 * time.Second,
 		MaxAge:           5 * time.Minute,
@@ -222,6 +240,9 @@ func (c *Config) Validate() error {
 	var errs []error
 	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 
+	if c.Mode != ModeTrace && c.Mode != ModeStream {
+		refuse("mode must be trace or stream, got %q", string(c.Mode))
+	}
 	if c.RootDelay < 0 {
 		refuse("root_delay must not be negative, got %v", c.RootDelay)
 	}

@@ -69,6 +69,7 @@ func TestConfigIsRead(t *testing.T) {
 	t.Setenv("RESULTSEAL_TEST_KEY", "not a real key")
 	cfg, err := resolve(t, `
 policy_file: testdata/config/policy.yaml
+mode: stream
 root_delay: 1s
 idle_timeout: 20s
 max_age: 10m
@@ -92,6 +93,7 @@ content: keep`)
 	require.NoError(t, confmap.Validate(cfg))
 	require.Equal(t, &Config{
 		PolicyFile:       "testdata/config/policy.yaml",
+		Mode:             ModeStream,
 		RootDelay:        time.Second,
 		IdleTimeout:      20 * time.Second,
 		MaxAge:           10 * time.Minute,
@@ -222,6 +224,7 @@ func TestBadSettings(t *testing.T) {
 		"max_tools":     {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
 		"max_spans":     {"max_spans_per_trace: -1", "max_spans_per_trace must not be negative, got -1"},
 		"num_shards":    {"num_shards: -1", "num_shards must not be negative, got -1"},
+		"mode":          {"mode: both", `mode must be trace or stream, got "both"`},
 		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
 		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},

@@ -23,6 +23,8 @@
 //     What a protocol remembers of a conversation between its traces is in
 //     conversations.go, and who may use it when in stripes.go.
 //
+// In mode stream most spans do not wait: stream.go.
+//
 // There are num_shards shards and as many outlets, each a goroutine with its own
 // state. Work goes from sender to shard to outlet and never back, through
 // mailboxes that do not fill up (mailbox.go), so nothing can wait in a circle.

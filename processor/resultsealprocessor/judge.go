@@ -37,6 +37,7 @@ type scoring struct {
 	rec     *recorder
 	logger  *zap.Logger
 	warned  *warnings
+	stream  bool
 }
 
 func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, rec *recorder) *scoring {
@@ -50,6 +51,7 @@ func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, rec *recorder
 			EvaluationEvents: cfg.Annotations.EvaluationEvents,
 		}),
 		rec:    rec,
+		stream: cfg.Mode == ModeStream,
 		logger: logger,
 		warned: newWarnings(logger),
 	}
@@ -68,6 +70,18 @@ func (s *scoring) reader() func(*finished) {
 	return r.read
 }
 
+// streamer implements scoringSteps.
+func (s *scoring) streamer() *streamer {
+	if !s.stream {
+		return nil
+	}
+	attributes, resource := s.scorer.Policy().AttributeNames()
+	return &streamer{
+		decoder: genai.NewDecoder(genai.Options{}), scorer: s.scorer, writer: s.writer,
+		attributes: attributes, resource: resource, rec: s.rec, logger: s.logger,
+	}
+}
+
 // judge implements scoringSteps.
 func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 	j := &judge{scoring: s}
@@ -84,6 +98,10 @@ type reader struct {
 
 func (r *reader) read(f *finished) {
 	begin := time.Now()
+	if f.streamed != nil || f.unreadable {
+		readStream(f, r.conversational)
+		return
+	}
 	f.spans, f.duplicates = canonicalize(f.spans)
 	defer func() {
 		if failure := recover(); failure != nil {

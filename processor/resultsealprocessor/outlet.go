@@ -64,6 +64,9 @@ func (o *outlet) pass(f *finished) {
 		}
 	}
 	defer o.released(f)
+	if f.count == 0 { // all of the trace has passed before
+		return
+	}
 	if err := o.next.ConsumeTraces(o.ctx, f.spans); err != nil {
 		o.rec.Refused(f.count)
 		o.logger.Error("the next component refused spans of a finished trace; they are lost",

@@ -70,6 +70,9 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 type scoringSteps interface {
 	// reader makes what prepares finished traces for their verdict.
 	reader() func(*finished)
+	// streamer makes what lets spans pass before their trace is finished; nil if
+	// none may.
+	streamer() *streamer
 	// judge makes what judges them, for the n-th outlet, and what tidies up.
 	judge(n int) (judgeFunc, func(time.Time) (time.Time, bool))
 }
@@ -112,6 +115,8 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			}),
 			read:    scoring.reader(),
 			give:    p.give,
+			stream:  scoring.streamer(),
+			hold:    p.admission.hold,
 			holding: rec.Holding,
 		})
 	}

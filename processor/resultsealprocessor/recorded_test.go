@@ -60,12 +60,15 @@ func readRecording(t testing.TB, file string) []ptrace.Traces {
 }
 
 // process runs batches through a whole processor.
-func process(t testing.TB, policyFile string, batches []ptrace.Traces) []ptrace.Traces {
+func process(t testing.TB, policyFile string, batches []ptrace.Traces, change ...func(*Config)) []ptrace.Traces {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
 	cfg.PolicyFile = policyFile
 	cfg.RootDelay, cfg.IdleTimeout, cfg.MaxAge = time.Hour, time.Hour, time.Hour
 	cfg.Annotations = AnnotationsConfig{Record: true, ContentHash: true, EvaluationEvents: true}
+	for _, c := range change {
+		c(cfg)
+	}
 	sink := new(consumertest.TracesSink)
 	p, err := newTracesProcessor(processortest.NewNopSettings(metadata.Type), cfg, sink)
 	require.NoError(t, err)

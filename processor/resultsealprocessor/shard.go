@@ -16,10 +16,14 @@ import (
 type shard struct {
 	in        *mailbox[[]*tracePart]
 	assembler *assembler
+	// stream takes out of a part what need not wait; nil in mode trace.
+	stream *streamer
 	// read prepares a finished trace for its verdict: canonical form, facts.
 	read func(*finished)
 	// give hands on what is finished, in order.
 	give func(finished)
+	// hold counts bytes that are given on besides what came in.
+	hold func(bytes int64)
 	// holding is told how many traces are held now more than before.
 	holding func(more int)
 	held    int
@@ -36,6 +40,7 @@ func (s *shard) run() {
 		case <-s.in.ready:
 			batches, more := s.in.take()
 			for _, parts := range batches {
+				s.pass(parts)
 				s.passOn(s.assembler.Add(parts, time.Now()))
 				// Late spans are due at once.
 				s.passOn(s.assembler.Tick(time.Now()))
@@ -51,6 +56,28 @@ func (s *shard) run() {
 		if at, ok := s.assembler.Next(); ok {
 			timer.Reset(time.Until(at))
 			due = timer.C
+		}
+	}
+}
+
+// pass gives on the spans that need not wait for their trace, in mode stream.
+// Late spans and those without a trace id do not wait in any mode.
+func (s *shard) pass(parts []*tracePart) {
+	if s.stream == nil {
+		return
+	}
+	for _, part := range parts {
+		if part.id.IsEmpty() || s.assembler.isLate(part.id) {
+			continue
+		}
+		var before []streamFact
+		if t, ok := s.assembler.traces[part.id]; ok {
+			before = t.facts
+		}
+		passing := s.stream.split(part, before)
+		if passing.count > 0 {
+			s.hold(passing.bytes)
+			s.give(finished{id: part.id, spans: passing.spans, count: passing.count, bytes: passing.bytes})
 		}
 	}
 }

@@ -16,6 +16,10 @@ type tracePart struct {
 	bytes int64 // as OTLP protobuf
 	root  bool  // one of the spans is a root
 
+	// In mode stream, see streamer.
+	facts      []streamFact
+	unreadable bool
+
 	// The resource and scope of the batch that the last resource and scope of
 	// spans were copied from.
 	resource, scope int

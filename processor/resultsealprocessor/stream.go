@@ -1,0 +1,219 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"bytes"
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+)
+
+// In mode stream a span is passed on as soon as it comes, with what it proves by
+// itself. Its facts stay behind, and when the trace is finished they are judged
+// as the spans would have been. Only roots wait, to carry that verdict.
+
+// streamFact is what stays behind of a span.
+type streamFact struct {
+	genai.Span
+	hash uint64 // of all that the span held; tells copies of one span apart
+	root bool   // the span itself is held
+}
+
+// streamer takes the spans that need not wait out of what comes. It belongs to
+// one shard.
+type streamer struct {
+	decoder              *genai.Decoder
+	scorer               *score.Scorer
+	writer               *annotate.Writer
+	attributes, resource []string // that the policy reads
+	rec                  *recorder
+	logger               *zap.Logger
+}
+
+// maxProvisional is the number of spans after which a trace gets no provisional
+// steps any more: each is found by going through the trace so far.
+const maxProvisional = 256
+
+// split leaves the roots in part, with the facts of all its spans, and returns
+// the others, annotated. before are the facts of the trace so far.
+func (s *streamer) split(part *tracePart, before []streamFact) (passing *tracePart) {
+	s.prove(part, before)
+	passing = &tracePart{id: part.id, spans: ptrace.NewTraces(), resource: -1, scope: -1}
+	for r, rs := range part.spans.ResourceSpans().All() {
+		for n, ss := range rs.ScopeSpans().All() {
+			ss.Spans().RemoveIf(func(span ptrace.Span) bool {
+				if isRoot(span) {
+					return false
+				}
+				span.MoveTo(passing.sliceFor(r, rs, n, ss).AppendEmpty())
+				passing.count++
+				return true
+			})
+		}
+	}
+	passing.measure()
+	return passing
+}
+
+// prove decodes the spans of a part, seals each by itself, and steps protocols
+// as far as that can be done now. If that fails the spans are left as they were
+// and the trace has no verdict.
+func (s *streamer) prove(part *tracePart, before []streamFact) {
+	sizes := measureSpans(part.spans)
+	defer func() {
+		if failure := recover(); failure != nil {
+			sizes.restore(part.spans)
+			part.facts, part.unreadable = nil, true
+			unscored(s.logger, s.rec, &finished{spans: part.spans}, failure)
+			s.decoder = genai.NewDecoder(genai.Options{})
+		}
+	}()
+	hashes := make([]uint64, 0, part.count)
+	for p := range placedSpans(part.spans) {
+		hashes = append(hashes, hashSpan(p.rs, p.ss, p.span))
+	}
+	facts, sources := s.decoder.Traces(part.spans)
+	for i := range facts {
+		if facts[i].Kind == genai.Tool && !isRoot(sources[i]) {
+			if v := s.scorer.Late(facts[i : i+1]); v != nil {
+				s.writer.Seal(sources[i], v)
+			}
+		}
+	}
+	s.step(facts, sources, before)
+	for i := range facts {
+		facts[i].Detach(s.attributes, s.resource)
+		part.facts = append(part.facts, streamFact{facts[i], hashes[i], isRoot(sources[i])})
+	}
+}
+
+// step writes provisional steps onto the spans that pass.
+func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before []streamFact) {
+	if len(s.scorer.Policy().Protocols) == 0 || len(before)+len(facts) > maxProvisional {
+		return
+	}
+	all := make([]genai.Span, 0, len(before)+len(facts))
+	for i := range before {
+		all = append(all, before[i].Span)
+	}
+	all = append(all, facts...)
+	v := s.scorer.Provisional(all, func(i int) bool { return i >= len(before) })
+	if v == nil {
+		return
+	}
+	s.writer.Steps(v, func(i int) (ptrace.Span, bool) {
+		if i -= len(before); i < 0 || isRoot(sources[i]) {
+			return ptrace.Span{}, false
+		}
+		return sources[i], true
+	})
+}
+
+// hashSpan is the same for two spans that are the same to the byte, with their
+// resource and scope.
+func hashSpan(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) uint64 {
+	td := ptrace.NewTraces()
+	toResource := td.ResourceSpans().AppendEmpty()
+	rs.Resource().CopyTo(toResource.Resource())
+	toResource.SetSchemaUrl(rs.SchemaUrl())
+	toScope := toResource.ScopeSpans().AppendEmpty()
+	ss.Scope().CopyTo(toScope.Scope())
+	toScope.SetSchemaUrl(ss.SchemaUrl())
+	span.CopyTo(toScope.Spans().AppendEmpty())
+	return xxhash.Sum64(marshal(td))
+}
+
+// placedSpan is a span with where it stands.
+type placedSpan struct {
+	rs   ptrace.ResourceSpans
+	ss   ptrace.ScopeSpans
+	span ptrace.Span
+}
+
+func placedSpans(td ptrace.Traces) iter.Seq[placedSpan] {
+	return func(yield func(placedSpan) bool) {
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					if !yield(placedSpan{rs, ss, span}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// readStream prepares a finished trace of which only the roots are held: all
+// its facts in the order of the canonical form, and for each the span that
+// carries its verdict. That is a span that goes nowhere if it has passed.
+func readStream(f *finished, conversational bool) {
+	begin := time.Now()
+	f.spans, _ = canonicalize(f.spans)
+	f.count = f.spans.SpanCount()
+	slices.SortFunc(f.streamed, func(a, b streamFact) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.SpanID[:], b.SpanID[:]), cmp.Compare(a.hash, b.hash))
+	})
+	type key struct {
+		start genai.Timestamp
+		id    genai.SpanID
+	}
+	roots := map[key][]int{}
+	ids := map[genai.SpanID]struct{}{}
+	f.facts = make([]genai.Span, len(f.streamed))
+	f.sources = make([]ptrace.Span, len(f.streamed))
+	passed := ptrace.NewSpan()
+	for i := range f.streamed {
+		fact := &f.streamed[i]
+		f.facts[i], f.sources[i] = fact.Span, passed
+		if fact.root {
+			k := key{fact.Start, fact.SpanID}
+			roots[k] = append(roots[k], i)
+		}
+		if !fact.SpanID.IsEmpty() {
+			if _, again := ids[fact.SpanID]; again {
+				f.duplicates++
+			}
+			ids[fact.SpanID] = struct{}{}
+		}
+	}
+	for p := range placedSpans(f.spans) {
+		k := key{genai.Timestamp(p.span.StartTimestamp()), genai.SpanID(p.span.SpanID())}
+		of := roots[k]
+		at := 0
+		if len(of) > 1 { // copies: each its own fact
+			hash := hashSpan(p.rs, p.ss, p.span)
+			at = max(0, slices.IndexFunc(of, func(i int) bool { return f.streamed[i].hash == hash }))
+		}
+		if len(of) > 0 {
+			f.sources[of[at]] = p.span
+			roots[k] = slices.Delete(of, at, at+1)
+		}
+	}
+	f.streamed = nil
+	if conversational {
+		f.conversations = conversationsOf(f.facts)
+	}
+	f.reading = time.Since(begin)
+}
+
+// isLate reports whether spans of a trace would be late if they came now.
+func (a *assembler) isLate(id pcommon.TraceID) bool {
+	if _, held := a.traces[id]; held {
+		return false
+	}
+	_, late := a.decided.get(id)
+	return late
+}

@@ -1,0 +1,236 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+)
+
+// sessionsOf are the attributes of all sessions, by trace.
+func sessionsOf(traces []ptrace.Traces) map[pcommon.TraceID]map[string]any {
+	out := map[pcommon.TraceID]map[string]any{}
+	for _, td := range traces {
+		for span := range spansOf(td) {
+			if _, ok := span.Attributes().Get("resultseal.session.compliance"); !ok {
+				continue
+			}
+			session := map[string]any{}
+			for key, v := range span.Attributes().All() {
+				if strings.HasPrefix(key, "resultseal.session.") {
+					session[key] = v.AsRaw()
+				}
+			}
+			out[span.TraceID()] = session
+		}
+	}
+	return out
+}
+
+// Where a root is held, it carries in mode stream what it carries in mode trace,
+// whatever the order in which the spans came.
+func TestStreamGivesTheSameSessions(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	same := 0
+	for file, policyFile := range recordings(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			in := readRecording(t, file)
+			rooted := map[pcommon.TraceID]bool{}
+			for _, td := range in {
+				for span := range spansOf(td) {
+					rooted[span.TraceID()] = rooted[span.TraceID()] || isRoot(span)
+				}
+			}
+			want := sessionsOf(process(t, policyFile, in))
+			for id := range want {
+				if !rooted[id] {
+					delete(want, id)
+				}
+			}
+			same += len(want)
+			for range 4 {
+				batches := shuffled(random, readRecording(t, file))
+				spans := spanTexts(batches)
+				out := process(t, policyFile, batches, func(c *Config) { c.Mode = ModeStream })
+				if diff := cmp.Diff(want, sessionsOf(out)); diff != "" {
+					t.Fatal(diff)
+				}
+				for _, td := range out {
+					for span := range spansOf(td) {
+						stripAdded(span)
+					}
+				}
+				if diff := cmp.Diff(spans, spanTexts(out)); diff != "" {
+					t.Fatal("spans were changed:\n" + diff)
+				}
+			}
+		})
+	}
+	require.Positive(t, same)
+}
+
+const streamPolicy = `
+contracts:
+  - name: order
+    match: {tools: [order]}
+    claim_type: found
+    required_fields: [ok]
+    freshness: {mode: not_required}
+    source_ref: shop
+    target_ref: "order:{attributes.shop.order}"
+protocols:
+  - name: orders
+    protocol: "!order.?order.!cancel.?cancel.end"
+`
+
+// shopCall is a tool call of a trace, begun and ended so many seconds after the
+// start.
+func shopCall(trace, id, tool string, from, to int) ptrace.Traces {
+	td := turnOf(0, "c", tool, "1")
+	spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+	spans.RemoveIf(func(span ptrace.Span) bool { return isRoot(span) })
+	span := spans.At(0)
+	span.SetTraceID(testTraceID(trace))
+	span.SetSpanID(testSpanID(id))
+	span.SetName(id)
+	span.SetStartTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Duration(from) * time.Second)))
+	span.SetEndTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Duration(to) * time.Second)))
+	span.Attributes().PutStr("gen_ai.tool.call.id", "call_"+id)
+	span.Attributes().PutStr("shop.order", "1")
+	return td
+}
+
+func rootOf(trace string) ptrace.Traces {
+	td := turnOf(0, "c", "order", "1")
+	spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+	spans.RemoveIf(func(span ptrace.Span) bool { return !isRoot(span) })
+	spans.At(0).SetTraceID(testTraceID(trace))
+	spans.At(0).SetEndTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Hour)))
+	return td
+}
+
+func said(span ptrace.Span) string {
+	var words []string
+	for _, key := range []string{"decision", "protocol.verdict", "session.compliance", "late"} {
+		if v, ok := span.Attributes().Get("resultseal." + key); ok {
+			words = append(words, v.AsString())
+		}
+	}
+	return span.Name() + ": " + strings.Join(words, " ")
+}
+
+// A span goes on when it comes, with its own seal and, if its events come in
+// order, a provisional step. A root waits.
+func TestStreamPassesSpansOn(t *testing.T) {
+	for name, script := range map[string]struct {
+		send []ptrace.Traces
+		want []string
+	}{
+		"in order": {
+			[]ptrace.Traces{shopCall("t", "a", "order", 1, 2), shopCall("t", "b", "cancel", 3, 4), rootOf("t")},
+			[]string{"a: sealed ok", "b: ok", "agent: compliant"},
+		},
+		"violation": {
+			[]ptrace.Traces{shopCall("t", "a", "order", 1, 2), shopCall("t", "b", "order", 3, 4), rootOf("t")},
+			[]string{"a: sealed ok", "b: sealed violation", "agent: violation"},
+		},
+		"out of order": {
+			[]ptrace.Traces{shopCall("t", "b", "cancel", 3, 4), shopCall("t", "a", "order", 1, 2), rootOf("t")},
+			[]string{"b: violation", "a: sealed", "agent: compliant"},
+		},
+		"root first": {
+			[]ptrace.Traces{rootOf("t"), shopCall("t", "a", "order", 1, 2), shopCall("t", "b", "cancel", 3, 4)},
+			[]string{"a: sealed ok", "b: ok", "agent: compliant"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := new(consumertest.TracesSink)
+				p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode = ModeStream })
+				p.start(t)
+				for i, td := range script.send {
+					root := false
+					for span := range spansOf(td) {
+						root = isRoot(span)
+					}
+					before := sink.SpanCount()
+					require.NoError(t, p.ConsumeTraces(context.Background(), td))
+					synctest.Wait()
+					require.Equal(t, !root, sink.SpanCount() > before, "batch %d", i)
+				}
+				metadatatest.AssertEqualProcessorResultsealTracesActive(t, p.telemetry, points(point(1)), ignoreTime)
+				time.Sleep(3 * time.Second)
+				require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t", "late", "order", 9, 10)))
+				synctest.Wait()
+				require.Zero(t, p.admission.held.Load())
+				var got []string
+				for _, td := range sink.AllTraces() {
+					for span := range spansOf(td) {
+						got = append(got, said(span))
+					}
+				}
+				require.Equal(t, append(script.want, "late: sealed true"), got)
+				metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(1)), ignoreTime)
+				p.shutdown(t)
+			})
+		})
+	}
+}
+
+// Without a root, the session's verdict is in the metrics.
+func TestStreamWithoutRoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode = ModeStream })
+		p.start(t)
+		require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t", "a", "order", 1, 2)))
+		require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t", "b", "order", 3, 4)))
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		require.Len(t, sink.AllTraces(), 2)
+		// No span that is missing could explain a second order.
+		metadatatest.AssertEqualProcessorResultsealSessions(t, p.telemetry,
+			points(point(1, "compliance", "violation", "finalized_by", "idle")), ignoreTime)
+		metadatatest.AssertEqualProcessorResultsealObservations(t, p.telemetry, points(
+			point(0, "tool", "", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
+			point(0, "tool", "", "contract", "order", "decision", "blocked", "truth_state", "unknown"),
+			point(2, "tool", "order", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
+		), ignoreTime)
+		require.Zero(t, p.admission.held.Load())
+		p.shutdown(t)
+	})
+}
+
+// What is kept of spans that have passed counts against max_bytes.
+func TestStreamIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode, c.MaxBytes, c.NumShards = ModeStream, 2000, 1 })
+		p.start(t)
+		for i := range 20 {
+			require.NoError(t, p.ConsumeTraces(context.Background(), shopCall(fmt.Sprint("t", i), "a", "order", 1, 2)))
+			synctest.Wait()
+			require.LessOrEqual(t, p.admission.held.Load(), int64(2000))
+		}
+		require.Equal(t, 20, sink.SpanCount())
+		require.Positive(t, p.recorder.traces.Load())
+		require.Less(t, p.recorder.traces.Load(), int64(20))
+		p.shutdown(t)
+		require.Zero(t, p.admission.held.Load())
+	})
+}
