@@ -20,10 +20,11 @@ import (
 // judging reads recorded traces, puts their spans together and judges each
 // trace once it is whole.
 type judging struct {
-	scorer *score.Scorer
-	jobs   int
-	memory int64 // how many bytes of spans are held; 0 is no bound
-	strict bool  // stop at what is broken
+	scorer  *score.Scorer
+	options genai.Options // what is looked for in spans
+	jobs    int
+	memory  int64 // how many bytes of spans are held; 0 is no bound
+	strict  bool  // stop at what is broken
 
 	// explain chooses the traces whose verdicts are explained; nil chooses none.
 	explain func(trace string, conversation string) bool
@@ -141,7 +142,7 @@ func (j *judging) start() *bench {
 	b := &bench{judging: j, work: make(chan traceread.Trace, jobs)}
 	for range jobs {
 		b.workers.Go(func() {
-			decoder := genai.NewDecoder(genai.Options{})
+			decoder := genai.NewDecoder(j.options)
 			store := conversations{}
 			for trace := range b.work {
 				if b.failure() != nil {

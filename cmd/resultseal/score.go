@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/report"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -39,13 +40,15 @@ type scoreOptions struct {
 
 // inputOptions are the flags of commands that read traces.
 type inputOptions struct {
-	strict bool
-	jobs   int
+	strict   bool
+	jobs     int
+	dialects string
 }
 
 func (o *inputOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "how many goroutines parse and judge")
+	f.StringVar(&o.dialects, "dialects", "", "a file with further dialects and conversation attributes, in the form of the processor's settings")
 	f.BoolVar(&o.strict, "strict", false, "stop at the first broken file or line")
 }
 
@@ -189,12 +192,35 @@ func loadPolicy(name string) (*policy.Policy, error) {
 	return p, nil
 }
 
+// loadDialects reads the file of --dialects, if there is one.
+func loadDialects(name string) (genai.Options, error) {
+	if name == "" {
+		return genai.Options{}, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return genai.Options{}, invalidArgument("--dialects: " + err.Error())
+	}
+	settings, err := genai.ReadSettings(text)
+	if err != nil {
+		return genai.Options{}, invalidArgument("--dialects: " + name + ": " + err.Error())
+	}
+	options, err := settings.Options()
+	if err != nil {
+		return genai.Options{}, invalidArgument("--dialects: " + name + ": " + strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	}
+	return options, nil
+}
+
 // judgeFiles judges the files of a command line, and tells on standard error
 // what is broken and, on a terminal, how far it is.
 func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) (judged, error) {
 	paths, err := traceread.Paths(files)
 	if err != nil {
 		return judged{}, invalidArgument(err.Error())
+	}
+	if j.options, err = loadDialects(o.dialects); err != nil {
+		return judged{}, err
 	}
 	stderr := cmd.ErrOrStderr()
 	bar := newBar(stderr, isTerminal(stderr), progressDelay, paths)

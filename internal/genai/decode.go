@@ -245,7 +245,6 @@ func (d *Decoder) kind(s *Span) Kind {
 
 // facts reads what the dialects of the span say.
 func (d *Decoder) facts(s *Span, span ptrace.Span) {
-	s.Failure = d.failure(s, span)
 	var spoken uint64
 	for i := range d.rows {
 		r := &d.rows[i]
@@ -254,6 +253,7 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 		}
 	}
 	dialect := d.merge(spoken)
+	s.Failure = d.failure(s, spoken, span)
 	s.ContentSwitch = dialect.ContentSwitch
 	for i := range d.rows {
 		if spoken&(1<<i) == 0 {

@@ -15,8 +15,9 @@ import (
 const toolError = "tool_error"
 
 // failure gathers the evidence of a failure from the span's status, its events
-// and the attributes of its dialects.
-func (d *Decoder) failure(s *Span, span ptrace.Span) Failure {
+// and the attributes of the dialects. Those of a user's dialect count on its own
+// spans only.
+func (d *Decoder) failure(s *Span, spoken uint64, span ptrace.Span) Failure {
 	var f Failure
 	var thrown []string // what the exceptions are called
 	for _, event := range span.Events().All() {
@@ -34,6 +35,9 @@ func (d *Decoder) failure(s *Span, span ptrace.Span) Failure {
 	marked := false
 	for i := range d.rows {
 		r := &d.rows[i]
+		if i < d.custom && spoken&(1<<i) == 0 {
+			continue
+		}
 		if f.Type == "" {
 			f.Type = d.first(r.failureType)
 		}

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -119,6 +120,17 @@ type Config struct {
 	// `keep` leaves them where the instrumentation put them and is the only
 	// value so far. Default keep.
 	Content ContentMode `mapstructure:"content"`
+
+	// Dialects are further ways in which tool calls and messages stand in
+	// spans, for instrumentations that the built-in table does not know. They
+	// are tried before it. docs/instrumentations.md has the form.
+	Dialects genai.DialectSettings `mapstructure:"dialects"`
+
+	// ConversationAttributes are the span attributes that name a conversation,
+	// in order of preference. They replace the built-in list:
+	// gen_ai.conversation.id, session.id, langfuse.session.id and
+	// traceloop.association.properties.session_id, which is the default.
+	ConversationAttributes []string `mapstructure:"conversation_attributes"`
 
 	// policyText is the policy's own text where the collector still had it,
 	// so that errors can name its lines; empty otherwise.
@@ -289,10 +301,18 @@ func (c *Config) Validate() error {
 	default:
 		refuse("content must be keep, got %q", string(c.Content))
 	}
+	if _, err := c.decoding(); err != nil {
+		errs = append(errs, err)
+	}
 	if _, err := c.loadPolicy(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// decoding says what is looked for in spans.
+func (c *Config) decoding() (genai.Options, error) {
+	return genai.Settings{Dialects: c.Dialects, ConversationAttributes: c.ConversationAttributes}.Options()
 }
 
 // shards is the number of shards.

@@ -31,6 +31,7 @@ type judgeFunc func(*finished)
 // scoring is the one place where the processor meets the packages that score and
 // annotate. Its parts are shared by all shards and outlets.
 type scoring struct {
+	options genai.Options
 	scorer  *score.Scorer
 	writer  *annotate.Writer
 	stripes []*stripe
@@ -40,9 +41,10 @@ type scoring struct {
 	stream  bool
 }
 
-func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, rec *recorder) *scoring {
+func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, o genai.Options, rec *recorder) *scoring {
 	s := &scoring{
-		scorer: score.New(p),
+		options: o,
+		scorer:  score.New(p),
 		writer: annotate.New(annotate.Options{
 			Prefix:           cfg.Prefix,
 			ContentHash:      cfg.Annotations.ContentHash,
@@ -66,7 +68,7 @@ func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, rec *recorder
 
 // reader implements scoringSteps. A decoder is for one goroutine.
 func (s *scoring) reader() func(*finished) {
-	r := &reader{decoder: genai.NewDecoder(genai.Options{}), conversational: s.scorer.Conversational(), rec: s.rec, logger: s.logger}
+	r := &reader{options: s.options, decoder: genai.NewDecoder(s.options), conversational: s.scorer.Conversational(), rec: s.rec, logger: s.logger}
 	return r.read
 }
 
@@ -90,6 +92,7 @@ func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 
 // reader puts a finished trace into canonical form and decodes it.
 type reader struct {
+	options        genai.Options
 	decoder        *genai.Decoder
 	conversational bool
 	rec            *recorder
@@ -107,7 +110,7 @@ func (r *reader) read(f *finished) {
 		if failure := recover(); failure != nil {
 			f.facts, f.sources, f.conversations, f.unreadable = nil, nil, nil, true
 			unscored(r.logger, r.rec, f, failure)
-			r.decoder = genai.NewDecoder(genai.Options{}) // its scratch memory is not what it should be
+			r.decoder = genai.NewDecoder(r.options) // its scratch memory is not what it should be
 		}
 		f.reading = time.Since(begin)
 	}()

@@ -58,12 +58,16 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 	for _, warning := range pol.Warnings {
 		set.Logger.Warn("the policy is valid but probably not what was meant", zap.String("warning", warning.String()))
 	}
+	options, err := cfg.decoding()
+	if err != nil {
+		return nil, err
+	}
 	rec, err := newRecorder(set.TelemetrySettings, cfg.Telemetry.MaxTools)
 	if err != nil {
 		return nil, err
 	}
 	rec.Announce(pol)
-	return newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, rec)), nil
+	return newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, options, rec)), nil
 }
 
 // scoringSteps makes the two steps of scoring, each for one goroutine.

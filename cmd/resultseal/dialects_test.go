@@ -1,0 +1,76 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const acmePolicy = `contracts:
+  - name: order
+    match: {tools: [get_order]}
+    claim_type: read_complete
+    required_fields: [status]
+    freshness: {mode: not_required}
+    source_ref: shop://orders
+    target_ref: "order:{arguments.id}"
+`
+
+const acmeTrace = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00000000000000000000000000000001","spanId":"0000000000000001",
+"name":"step","startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[
+{"key":"acme.kind","value":{"stringValue":"tool"}},{"key":"acme.tool","value":{"stringValue":"get_order"}},
+{"key":"acme.input","value":{"stringValue":"{\"id\":\"A-1\"}"}},{"key":"acme.output","value":{"stringValue":"{\"status\":\"shipped\"}"}},
+{"key":"acme.session","value":{"stringValue":"s-1"}}]}]}]}]}`
+
+const acmeDialect = `dialects:
+  custom:
+    - name: acme
+      tool: [{attribute: acme.kind, value: tool}]
+      tool_name: [acme.tool]
+      arguments: [acme.input]
+      result: [acme.output]
+conversation_attributes: [acme.session]
+`
+
+// What no built-in dialect knows is read by a dialect of one's own.
+func TestScoreWithDialects(t *testing.T) {
+	policy, trace := write(t, "policy.yaml", acmePolicy), write(t, "trace.json", acmeTrace)
+
+	without := execute("", "score", "--policy", policy, trace)
+	require.Zero(t, without.code, without.stderr)
+	require.NotContains(t, without.stdout, "sealed\"}")
+
+	with := execute("", "score", "--policy", policy, "--dialects", write(t, "dialects.yaml", acmeDialect), trace)
+	require.Zero(t, with.code, with.stderr)
+	var report struct {
+		Sessions []struct {
+			ConversationID string `json:"conversation_id"`
+			Observations   []struct{ Tool, Decision string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(with.stdout), &report))
+	require.Len(t, report.Sessions, 1)
+	require.Equal(t, "s-1", report.Sessions[0].ConversationID)
+	require.Len(t, report.Sessions[0].Observations, 1)
+	require.Equal(t, "get_order", report.Sessions[0].Observations[0].Tool)
+	require.Equal(t, "sealed", report.Sessions[0].Observations[0].Decision)
+}
+
+func TestScoreRefusesBadDialects(t *testing.T) {
+	policy, trace := write(t, "policy.yaml", acmePolicy), write(t, "trace.json", acmeTrace)
+	for text, want := range map[string]string{
+		"dialects: {costum: []}":          "dialects.yaml: line 1: unknown key costum",
+		"dialects: {custom: [{name: a}]}": "dialects.yaml: dialects::custom::0 (a)::tool: nothing recognises a span",
+	} {
+		r := execute("", "score", "--policy", policy, "--dialects", write(t, "dialects.yaml", text), trace)
+		require.Equal(t, 2, r.code)
+		require.Contains(t, r.stderr, want)
+	}
+	r := execute("", "score", "--policy", policy, "--dialects", "not-there.yaml", trace)
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.stderr, "--dialects: open not-there.yaml")
+}
