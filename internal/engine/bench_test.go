@@ -182,3 +182,32 @@ func TestAllocations(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkSteps measures the two steps of sealing that depend on a result's size,
+// besides the hash.
+func BenchmarkSteps(b *testing.B) {
+	const size = 64 << 10
+	for name, text := range map[string]string{
+		"json": jsonResult(size), "canonical": canonicalResult(size), "untidy": untidyResult(size),
+	} {
+		v, err := ParseJSON(text)
+		require.NoError(b, err)
+		b.Run("parse/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, err := ParseJSON(text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("canonical/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			room := make([]byte, 0, 2*len(text))
+			for b.Loop() {
+				if _, err := v.AppendCanonical(room); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

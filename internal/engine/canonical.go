@@ -137,99 +137,86 @@ func appendEscape(dst []byte, c byte) []byte {
 // appendCanonical appends a container of the tape. It keeps its own stack; the depth of
 // a tape is bounded by maxJSONDepth.
 func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
-	var room [16]writing
-	stack := append(room[:0], t.writing(n))
-	dst = append(dst, stack[0].opener)
-	var err error
+	var room [32]writing
+	stack := room[:0]
+	source := bytesOf(t.source)
+	w := t.writing(n)
+	dst = append(dst, w.opener)
+container:
 	for {
-		w := &stack[len(stack)-1]
-		dst, n, err = t.appendChildren(dst, w)
-		switch {
-		case err != nil:
-			return dst, err
-		case n != 0:
-			stack = append(stack, t.writing(n))
-			dst = append(dst, stack[len(stack)-1].opener)
-			continue
+		children := t.nodes[w.first:][:w.count]
+		var keys, order []node
+		if w.opener == '{' {
+			keys, order = t.keys(w.shape)
+		}
+		for w.next < w.count {
+			i := int(w.next)
+			w.next++
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if order != nil {
+				i = int(order[i])
+			}
+			n = children[i]
+			text := n
+			if n.container() {
+				text = t.nodes[n.first()-1]
+			}
+			start := text.first()
+			end := start + text.second()
+			if keys != nil {
+				key := keys[i]
+				if (n & key).has(flagExact) && n.has(flagBeside) {
+					start -= key.second() + 1 // The source has the member as it is wanted.
+				} else {
+					dst = append(t.appendString(dst, key), ':')
+				}
+			}
+			switch {
+			case n.has(flagExact):
+				if at := len(dst); end-start <= 32 && len(source)-start >= 32 && cap(dst)-at >= 32 {
+					// Copying more than is needed is faster than being exact.
+					*(*[32]byte)(dst[at : at+32]) = *(*[32]byte)(source[start:])
+					dst = dst[:at+end-start]
+				} else {
+					dst = append(dst, source[start:end]...)
+				}
+			case n.container():
+				stack = append(stack, w)
+				w = t.writing(n)
+				dst = append(dst, w.opener)
+				continue container
+			case n.kind() == StringKind:
+				dst = t.appendString(dst, n)
+			default:
+				var err error
+				if dst, err = t.value(n).appendScalar(dst); err != nil {
+					return dst, err
+				}
+			}
 		}
 		dst = append(dst, w.opener+2) // '}' and ']' stand two after '{' and '['
-		if stack = stack[:len(stack)-1]; len(stack) == 0 {
+		if len(stack) == 0 {
 			return dst, nil
 		}
+		w = stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
 	}
 }
 
-// writing is a container that is being written.
+// writing is a container that is being written, and how far it is.
 type writing struct {
-	children []node
-	keys     []node // nil in an array
-	order    []node // nil if the children stand in canonical order
-	next     int
-	opener   byte
+	first, next, count, shape uint32
+	opener                    byte
 }
 
 func (t *tape) writing(n node) writing {
-	w := writing{children: t.nodes[n.first():][:t.size(n)], opener: '['}
-	if n.kind() == ObjectKind {
-		w.keys, w.order = t.keys(n)
-		w.opener = '{'
+	if n.kind() == ArrayKind {
+		return writing{first: uint32(n.first()), count: uint32(n.second()), opener: '['}
 	}
-	return w
-}
-
-// appendChildren appends what is left of a container, up to a container in it that
-// has to be written itself, which it returns, or to the end, where it returns 0.
-func (t *tape) appendChildren(dst []byte, w *writing) ([]byte, node, error) {
-	source := bytesOf(t.source)
-	for w.next < len(w.children) {
-		i := w.next
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		w.next++
-		if w.order != nil {
-			i = int(w.order[i])
-		}
-		n := w.children[i]
-		text := n
-		if n.container() {
-			text = t.nodes[n.first()-1]
-		}
-		start := text.first()
-		end := start + text.second()
-		if w.keys != nil {
-			key := w.keys[i]
-			if size := key.second(); n.has(flagExact|flagBeside) && key.has(flagExact) {
-				// The source has the member as it is wanted.
-				start -= size + 1
-			} else {
-				dst = append(t.appendString(dst, key), ':')
-			}
-		}
-		if n.has(flagExact) {
-			if end-start <= 32 && len(source)-start >= 32 && cap(dst)-len(dst) >= 32 {
-				// Copying more than is needed is faster than being exact.
-				at := len(dst)
-				*(*[32]byte)(dst[at : at+32]) = *(*[32]byte)(source[start:])
-				dst = dst[:at+end-start]
-			} else {
-				dst = append(dst, source[start:end]...)
-			}
-			continue
-		}
-		switch {
-		case n.container():
-			return dst, n, nil
-		case n.kind() == StringKind:
-			dst = t.appendString(dst, n)
-		default:
-			var err error
-			if dst, err = t.value(n).appendScalar(dst); err != nil {
-				return dst, 0, err
-			}
-		}
-	}
-	return dst, 0, nil
+	shape := uint32(n.second())
+	return writing{first: uint32(n.first()), count: uint32(t.shapes[shape].second()), shape: shape, opener: '{'}
 }
 
 // appendString appends the canonical form of a string or key.

@@ -66,7 +66,7 @@ func scanJSON(text string) (Value, extent, error) {
 	defer s.release()
 	s.text = text
 	err := s.scan()
-	if s.seen&highBits != 0 && !utf8.ValidString(text) {
+	if (err != nil || s.seen&highBits != 0) && !utf8.ValidString(text) {
 		return Value{}, extent{}, invalidText(text)
 	}
 	if err != nil {
@@ -111,20 +111,18 @@ type scanner struct {
 
 // frame is a container that is being scanned.
 type frame struct {
-	base  int  // where its children start in pending
-	start int  // where its text starts
-	exact node // flagExact as long as its text is canonical
+	base  uint32 // where its children start in pending
+	start uint32 // where its text starts
+	exact node   // flagExact as long as its text is canonical
 	// beside is flagBeside if the container follows its key directly.
 	beside node
 	// child is the shape of the last object in it, which the next one may have, too.
 	child uint32
 	// While an object follows the known shape it has the keys up to next, and all
 	// at last. Otherwise its keys are those in fresh from fresh on.
-	shape      uint32
-	next, last uint32
-	fresh      int
-	following  bool
-	closer     byte // '}' or ']', 0 around the whole text
+	shape, next, last, fresh uint32
+	following                bool
+	closer                   byte // '}' or ']', 0 around the whole text
 }
 
 func newScanner() *scanner {
@@ -133,12 +131,13 @@ func newScanner() *scanner {
 	return s
 }
 
-// reset forgets the text. The shape 0 has no keys and is known always.
+// reset forgets the text. Shape 0 has no keys and is known always; shape 1 is the last
+// one that is not worth to be remembered.
 func (s *scanner) reset() {
 	*s = scanner{
 		nodes: s.nodes[:0], pending: s.pending[:0], open: s.open[:0], keys: s.keys[:0], fresh: s.fresh[:0], order: s.order[:0], side: s.side[:0],
 		shapes: append(s.shapes[:0], flagSorted),
-		known:  append(s.known[:0], shape{exact: flagExact}),
+		known:  append(s.known[:0], shape{exact: flagExact}, shape{}),
 	}
 }
 
@@ -227,8 +226,10 @@ func (s *scanner) scan() error {
 			if err != nil {
 				return err
 			}
-			if n.first() == i {
+			if n.second() == end-i {
 				n |= beside
+			} else {
+				f.exact = 0
 			}
 			i = end
 		default:
@@ -292,15 +293,23 @@ func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
 	if f.following {
 		child = s.keys[f.next-1].child
 	}
-	next := frame{
-		base: len(s.pending), start: i, exact: flagExact, beside: beside, child: child,
-		closer: opener + 2, // '}' and ']' stand two after '{' and '['
+	if n := len(s.open); n < cap(s.open) {
+		s.open = s.open[:n+1] // every field is set below
+	} else {
+		s.open = append(s.open, frame{})
 	}
-	if opener == '{' {
-		next.follow(child, &s.known[child])
+	f = &s.open[len(s.open)-1]
+	f.base, f.start = uint32(len(s.pending)), uint32(i)
+	f.exact, f.beside = flagExact, beside
+	f.child = child
+	f.shape, f.next, f.last, f.fresh = 0, 0, 0, 0
+	f.following = opener == '{'
+	f.closer = opener + 2 // '}' and ']' stand two after '{' and '['
+	if f.following {
+		known := &s.known[child]
+		f.shape, f.next, f.last = child, known.first, known.first+known.count
 	}
-	s.open = append(s.open, next)
-	return &s.open[len(s.open)-1]
+	return f
 }
 
 // leave closes the innermost container, whose text ends at end, and returns the
@@ -309,23 +318,29 @@ func (s *scanner) leave(f *frame, end int) *frame {
 	kind, exact, second, child := ArrayKind, f.exact, 0, f.child
 	if f.closer == '}' {
 		kind = ObjectKind
-		var known shape
-		child, known = s.shape(f)
+		if !f.following || f.next != f.last {
+			child = s.ownShape(f)
+		} else {
+			child = f.shape
+			s.count += 2 * (len(s.pending) - int(f.base))
+		}
+		known := &s.known[child]
 		second = int(known.at)
 		exact &= known.exact
 	} else {
-		second = len(s.pending) - f.base
+		second = len(s.pending) - int(f.base)
 		s.count += second
 	}
-	children := s.pending[f.base:]
-	s.nodes = append(s.nodes, makeNode(kind, exact, f.start, end-f.start))
-	n := makeNode(kind, exact|f.beside, len(s.nodes), second)
-	s.nodes = append(s.nodes, children...)
-	s.pending = append(s.pending[:f.base], n)
+	start := int(f.start)
+	n := makeNode(kind, exact|f.beside, len(s.nodes)+1, second)
+	s.nodes = append(s.nodes, makeNode(kind, exact, start, end-start))
+	s.nodes = append(s.nodes, s.pending[f.base:]...)
+	s.pending = s.pending[:f.base]
+	s.pending = append(s.pending, n)
 	s.open = s.open[:len(s.open)-1]
 	f = &s.open[len(s.open)-1]
 	f.exact &= exact
-	if child != 0 {
+	if child > 1 {
 		s.expect(f, child)
 	}
 	return f

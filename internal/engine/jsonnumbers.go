@@ -6,6 +6,7 @@ package engine
 import "strings"
 
 // scanNumber scans -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)? at start.
+// The node is of the part of the text that is the canonical form, where one is.
 func scanNumber(text string, start int) (n node, end int, err error) {
 	first := start
 	if text[first] == '-' {
@@ -41,21 +42,23 @@ func scanNumber(text string, start int) (n node, end int, err error) {
 		}
 		return makeNode(IntKind, flagExact, start, i-start), i, nil
 	}
-	flags := node(0)
-	if i == frac && plainDecimal(text[first:i], whole-first) {
-		flags = flagExact
+	flags, end := node(0), i
+	if i == frac {
+		for text[i-1] == '0' && i > whole+2 {
+			i--
+		}
+		if plainDecimal(text[first:i]) {
+			flags = flagExact
+		}
 	}
-	return makeNode(FloatKind, flags, start, i-start), i, nil
+	return makeNode(FloatKind, flags, start, i-start), end, nil
 }
 
 // plainDecimal reports whether a decimal without sign and exponent is certainly
 // written as its canonical form is: with so few digits that they are the
-// shortest, none of them superfluous, and large enough for no exponent.
-func plainDecimal(text string, point int) bool {
+// shortest, and large enough for no exponent.
+func plainDecimal(text string) bool {
 	if len(text) > 16 || text == "0.0" { // 15 digits and the point; -0.0 is 0.0
-		return false
-	}
-	if text[len(text)-1] == '0' && len(text) > point+2 {
 		return false
 	}
 	// From 0.0001 on no exponent is used.

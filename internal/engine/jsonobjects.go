@@ -38,11 +38,6 @@ const (
 	maxKnownKeys = 1 << 12
 )
 
-// follow makes f follow a known shape.
-func (f *frame) follow(id uint32, known *shape) {
-	f.shape, f.next, f.last, f.following = id, known.first, known.first+known.count, true
-}
-
 // expect notes that the last child of f has, or had in it, objects of a shape.
 func (s *scanner) expect(f *frame, child uint32) {
 	switch {
@@ -137,18 +132,14 @@ func (s *scanner) head(i, end int) (head, mask uint64) {
 // depart makes an object's keys its own.
 func (s *scanner) depart(f *frame) {
 	f.following = false
-	f.fresh = len(s.fresh)
+	f.fresh = uint32(len(s.fresh))
 	s.fresh = append(s.fresh, s.keys[s.known[f.shape].first:f.next]...)
 	f.next = f.last
 }
 
-// shape returns the shape of an object that ends, and its number if it is known.
-func (s *scanner) shape(f *frame) (id uint32, known shape) {
+// ownShape makes a shape of the keys of an object that ends, and returns its number.
+func (s *scanner) ownShape(f *frame) uint32 {
 	if f.following {
-		if f.next == f.last {
-			s.count += 2 * (len(s.pending) - f.base)
-			return f.shape, s.known[f.shape]
-		}
 		s.depart(f)
 	}
 	keys := s.fresh[f.fresh:]
@@ -159,7 +150,7 @@ func (s *scanner) shape(f *frame) (id uint32, known shape) {
 	if repeated {
 		order, sorted = s.sort(keys)
 	}
-	known = shape{first: uint32(len(s.keys)), count: uint32(len(keys)), at: uint32(len(s.shapes))}
+	known := shape{first: uint32(len(s.keys)), count: uint32(len(keys)), at: uint32(len(s.shapes))}
 	head := makeNode(NullKind, 0, 0, len(keys))
 	if sorted {
 		head |= flagSorted
@@ -177,14 +168,16 @@ func (s *scanner) shape(f *frame) (id uint32, known shape) {
 	}
 	if repeated {
 		known.exact = 0
-		return 0, known
 	}
-	if len(keys) > maxShapeKeys || len(s.keys)+len(keys) > maxKnownKeys {
-		return 0, known
+	if repeated || len(keys) > maxShapeKeys || len(s.keys)+len(keys) > maxKnownKeys {
+		// Shape 1 is for those that are not expected again.
+		known.count = 0
+		s.known[1] = known
+		return 1
 	}
 	s.keys = append(s.keys, keys...)
 	s.known = append(s.known, known)
-	return uint32(len(s.known) - 1), known
+	return uint32(len(s.known) - 1)
 }
 
 // sortable is a key that is being sorted.
@@ -289,6 +282,6 @@ func (s *scanner) settle(f *frame, keys []key, order []sortable) (_ []key, repea
 			kept++
 		}
 	}
-	s.pending = s.pending[:f.base+kept]
+	s.pending = s.pending[:int(f.base)+kept]
 	return keys[:kept], true
 }

@@ -15,114 +15,110 @@ import (
 func (s *scanner) str(i int) (end int, flags node) {
 	text, start := s.text, i
 	seen := s.seen
-	for i++; len(text)-i >= 8; i += 8 {
+	flags = flagExact
+	for i++; len(text)-i >= 8; {
 		w := word(text, i)
 		seen |= w
-		if m := special(w); m != 0 {
-			i += firstMark(m)
-			if text[i] != '"' {
-				break
-			}
+		m := special(w)
+		if m == 0 {
+			i += 8
+			continue
+		}
+		i += firstMark(m)
+		switch text[i] {
+		case '"':
 			s.seen = seen
 			if i-start > s.longest {
 				s.longest = i - start
 			}
-			return i + 1, flagExact
-		}
-	}
-	s.seen = seen
-	return s.longString(start, i)
-}
-
-// longString scans the string at start from i on, byte by byte where it must.
-func (s *scanner) longString(start, i int) (end int, flags node) {
-	text := s.text
-	flags = flagExact
-	for {
-		i = s.clean(i)
-		for i < len(text) && text[i] == '\\' {
+			return i + 1, flags
+		case '\\':
 			size, exact := s.escape(i)
 			if size == 0 {
 				return -1, 0
 			}
-			flags |= flagEscaped
-			if !exact {
-				flags &^= flagExact
-			}
+			flags = flags&exact | flagEscaped
 			i += size
-		}
-		switch {
-		case i == len(text) || text[i] < 0x20:
+		default:
 			return -1, 0
-		case text[i] == '"':
-			s.longest = max(s.longest, i-start)
-			return i + 1, flags
 		}
 	}
+	s.seen = seen
+	return s.stringEnd(start, i, flags)
 }
 
-// clean returns where, from i on, a string ends or has something that is not
-// itself: a quotation mark, a backslash or a control character.
-func (s *scanner) clean(i int) int {
+// stringEnd scans a string where the text is about to end.
+func (s *scanner) stringEnd(start, i int, flags node) (end int, _ node) {
 	text := s.text
-	for ; len(text)-i >= 8; i += 8 {
-		w := word(text, i)
-		s.seen |= w
-		if m := special(w); m != 0 {
-			return i + firstMark(m)
-		}
-	}
-	for ; i < len(text); i++ {
+	for i < len(text) {
 		c := text[i]
 		s.seen |= uint64(c)
-		if c < 0x20 || c == '"' || c == '\\' {
-			break
+		switch {
+		case c == '"':
+			s.longest = max(s.longest, i-start)
+			return i + 1, flags
+		case c < 0x20:
+			return -1, 0
+		case c != '\\':
+			i++
+			continue
 		}
+		size, exact := s.escape(i)
+		if size == 0 {
+			return -1, 0
+		}
+		flags = flags&exact | flagEscaped
+		i += size
 	}
-	return i
+	return -1, 0
+}
+
+// plainEscape holds, of the letter of an escape of two characters, flagExact if
+// it is canonical, flagEscaped if not; and else 0.
+var plainEscape = [256]node{
+	'"': flagExact, '\\': flagExact, 'b': flagExact, 'f': flagExact, 'n': flagExact, 'r': flagExact, 't': flagExact,
+	'/': flagEscaped,
 }
 
 // escape scans the escape at i. It returns its size, which is 0 if it is none,
-// and whether it is canonical.
-func (s *scanner) escape(i int) (size int, exact bool) {
+// and flagExact if it is canonical.
+func (s *scanner) escape(i int) (size int, exact node) {
 	text := s.text
 	if len(text)-i < 2 {
-		return 0, false
+		return 0, 0
 	}
-	switch text[i+1] {
-	case '"', '\\', 'b', 'f', 'n', 'r', 't':
-		return 2, true
-	case '/':
-		return 2, false
-	case 'u':
-		r, ok := hex4(text, i+2)
-		if !ok {
-			return 0, false
-		}
-		if surrogate(r) {
-			if _, ok := pairedWith(text[i+6:]); ok && r < 0xDC00 {
-				return 12, false
-			}
-			s.unpaired = true
-			return 6, false
-		}
-		return 6, r < 0x20 && shortEscape[r] == 0 && text[i+5] >= '0' && (text[i+5] <= '9' || text[i+5] >= 'a')
+	if p := plainEscape[text[i+1]]; p != 0 {
+		return 2, p
 	}
-	return 0, false
+	if text[i+1] != 'u' {
+		return 0, 0
+	}
+	r, ok := hex4(text, i+2)
+	switch {
+	case !ok:
+		return 0, 0
+	case surrogate(r):
+		if _, ok := pairedWith(text[i+6:]); ok && r < 0xDC00 {
+			return 12, 0
+		}
+		s.unpaired = true
+	case r < 0x20 && shortEscape[r] == 0 && (isDigit(text[i+5]) || text[i+5] >= 'a'):
+		return 6, flagExact
+	}
+	return 6, 0
 }
 
-// strError says what is wrong with the string at i.
+// strError says what is wrong with the string at i, which str could not scan.
 func (s *scanner) strError(i int) *Error {
 	text := s.text
-	for i++; ; {
-		i = s.clean(i)
-		switch {
-		case i == len(text):
-			return fail(i, "string without end")
-		case text[i] < 0x20:
+	for i++; i < len(text); {
+		switch c := text[i]; {
+		case c < 0x20:
 			return fail(i, "control character in a string")
+		case c != '\\':
+			i++
+			continue
 		}
-		// It is an escape, for the string has no end.
 		size, _ := s.escape(i)
 		switch {
 		case size > 0:
@@ -135,6 +131,7 @@ func (s *scanner) strError(i int) *Error {
 		}
 		return fail(i, "unknown escape")
 	}
+	return fail(i, "string without end")
 }
 
 // unescape decodes the escapes of a string that was scanned.

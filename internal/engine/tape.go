@@ -114,11 +114,11 @@ func (t *tape) index(n node, i int) node {
 	return t.nodes[n.first() : n.first()+t.size(n)][i]
 }
 
-// keys are an object's keys in document order. order says how to go through them
+// keys are the keys of a shape in document order. order says how to go through them
 // in canonical order; it is nil if that is the same.
-func (t *tape) keys(n node) (keys, order []node) {
-	head := t.shapes[n.second()]
-	size, rest := head.second(), t.shapes[n.second()+1:]
+func (t *tape) keys(shape uint32) (keys, order []node) {
+	head := t.shapes[shape]
+	size, rest := head.second(), t.shapes[shape+1:]
 	if head.has(flagSorted) {
 		return rest[:size], nil
 	}
@@ -129,7 +129,7 @@ func (t *tape) keys(n node) (keys, order []node) {
 const fewKeys = 8
 
 func (t *tape) get(n node, key string) (Value, bool) {
-	keys, order := t.keys(n)
+	keys, order := t.keys(uint32(n.second()))
 	if len(keys) <= fewKeys {
 		for i, k := range keys {
 			if !k.has(flagEscaped) && k.second() != len(key)+2 {
