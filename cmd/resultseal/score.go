@@ -35,7 +35,10 @@ type scoreOptions struct {
 	out       string
 	annotated string
 	failOn    []string
+	explain   string
 	input     inputOptions
+
+	showContent bool
 }
 
 // inputOptions are the flags of commands that read traces.
@@ -68,7 +71,8 @@ A broken file or line is named and counted, and the rest is scored; the exit
 status is then 2. Else it is 1 if a session came to what --fail-on names, and 0
 if none did.`,
 		Example: `  resultseal score --policy policy.yaml traces.jsonl
-  resultseal score --policy policy.yaml --format json --fail-on violation,blocked 'runs/*.jsonl.gz'`,
+  resultseal score --policy policy.yaml --format json --fail-on violation,blocked 'runs/*.jsonl.gz'
+  resultseal score --policy policy.yaml traces.jsonl --explain f022a743`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runScore(cmd, args, &o) },
 	}
@@ -77,6 +81,8 @@ if none did.`,
 	f.StringVar(&o.format, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, else json)")
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
 	f.StringVar(&o.annotated, "annotated", "", "also write the spans, with the annotations that the processor writes, to this file (OTLP JSON, a trace a line)")
+	f.StringVar(&o.explain, "explain", "", "say step by step how the verdict on this trace came about: an id, its first digits, or a conversation's id")
+	f.BoolVar(&o.showContent, "show-content", false, "show arguments, results and messages in explanations")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
 	o.input.register(cmd)
 	return cmd
@@ -91,6 +97,9 @@ func (o *scoreOptions) check(stdout io.Writer) error {
 		if !slices.Contains(failures, f) {
 			return invalidArgument(fmt.Sprintf("--fail-on %q is unknown; use %s", f, strings.Join(failures, ", ")))
 		}
+	}
+	if o.explain != "" {
+		return nil
 	}
 	if o.format == "" {
 		if o.format = "json"; o.out == "" && isTerminal(stdout) {
@@ -109,6 +118,9 @@ func (o *scoreOptions) check(stdout io.Writer) error {
 func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if err := o.check(cmd.OutOrStdout()); err != nil {
 		return err
+	}
+	if o.explain != "" {
+		return runExplain(cmd, files, o)
 	}
 	p, err := loadPolicy(o.policy)
 	if err != nil {
@@ -161,6 +173,12 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if err := writeTo(cmd.OutOrStdout(), o.out, "--out", func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
 		return err
 	}
+	return exit(counts, r, o)
+}
+
+// exit is the exit status: 2 if something could not be read, 1 if something came
+// to what --fail-on names.
+func exit(counts judged, r *report.Report, o *scoreOptions) error {
 	switch {
 	case counts.broken > 0 || len(counts.scattered) > 0:
 		return exitCode(2)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,5 +94,31 @@ func agrees(t *testing.T, v *score.Session, a *score.Account) {
 			}
 		}
 		require.Equal(t, len(v.Protocols[i].Events), n)
+	}
+}
+
+// What follows a run that an unseen event may have ended proves nothing: a
+// protocol that looks away after its end may have been kept to.
+func TestInconclusiveAfterEnd(t *testing.T) {
+	const file = "../../examples/protocols/search-present-approve-book/"
+	text, err := os.ReadFile(file + "policy.yaml")
+	require.NoError(t, err)
+	for afterEnd, want := range map[string]score.Compliance{"ignore": score.Inconclusive, "violation": score.Violation} {
+		p, err := policy.Load("policy.yaml", []byte(string(text)+"    after_end: "+afterEnd+"\n"))
+		require.NoError(t, err)
+		var traces traceread.Collection
+		require.NoError(t, traceread.Read([]string{file + "traces.jsonl"}, nil, 2, traceread.Handler{
+			Traces: func(td ptrace.Traces, _ traceread.Place) error { traces.Add(td); return nil },
+			Broken: func(e *traceread.Error) error { return e },
+		}))
+		for _, td := range traces.Traces() {
+			facts, _ := genai.NewDecoder(genai.Options{}).Traces(td)
+			if !strings.HasPrefix(facts[0].TraceID.String(), "dba32420") { // books without asking
+				continue
+			}
+			require.Equal(t, score.Violation, score.New(p).Trace(facts, nil).Compliance)
+			rest := slices.DeleteFunc(facts, func(s genai.Span) bool { return s.ParentID.IsEmpty() })
+			require.Equal(t, want, score.New(p).Trace(rest, nil).Compliance, afterEnd)
+		}
 	}
 }

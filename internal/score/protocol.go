@@ -185,7 +185,11 @@ func (r *runner) weigh(e *Event, event session.Event, violates bool) {
 }
 
 func (r *runner) explained(missing func(session.Direction, string) bool) bool {
-	return r.cut || r.p.Automaton.Explains(r.seen, missing)
+	explains := r.p.Automaton.Explains
+	if r.p.AfterEnd == policy.AfterEndIgnore {
+		explains = r.p.Automaton.ExplainsPast
+	}
+	return r.cut || explains(r.seen, missing)
 }
 
 // missing says why an event may be missing, and which ones.

@@ -12,6 +12,16 @@ package session
 // It follows all states at once, each together with those that unseen events
 // lead to, so the work is at most events times edges.
 func (a *Automaton) Explains(events []Event, missing func(d Direction, label string) bool) bool {
+	return a.explains(events, missing, false)
+}
+
+// ExplainsPast is Explains for those who look away once a protocol has finished:
+// where nothing is legal any more, anything may follow.
+func (a *Automaton) ExplainsPast(events []Event, missing func(d Direction, label string) bool) bool {
+	return a.explains(events, missing, true)
+}
+
+func (a *Automaton) explains(events []Event, missing func(d Direction, label string) bool, past bool) bool {
 	unseen := make([]bool, len(a.symbols))
 	for i, s := range a.symbols {
 		unseen[i] = missing(s.direction, s.label)
@@ -23,11 +33,14 @@ func (a *Automaton) Explains(events []Event, missing func(d Direction, label str
 		s := a.Symbol(ev.Direction, ev.Label)
 		next.clear()
 		for _, from := range now.members {
-			switch e := a.find(&a.states[from], s); {
+			st := &a.states[from]
+			switch e := a.find(st, s); {
 			case e != nil:
 				next.add(e.to)
 			case ev.Label == UnrecognizedLabel:
 				next.add(from) // seen, and changed nothing
+			case past && st.terminal && st.first == st.end:
+				next.add(from)
 			}
 		}
 		if len(next.members) == 0 {
