@@ -85,3 +85,10 @@ clean: ## remove what was built
 .PHONY: test-distribution
 test-distribution: dist ## build the distribution and test it from end to end
 	RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 ./test/distribution/
+
+.PHONY: dashboards e2e
+dashboards: ## write the Grafana dashboards anew
+	$(GO) generate ./internal/dashboards/...
+
+e2e: dist ## run Prometheus, Alertmanager and Jaeger, where they are installed, around the distribution
+	RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 -timeout 15m ./test/e2e/
