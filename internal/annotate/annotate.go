@@ -97,11 +97,9 @@ func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
 	}
 }
 
-// Session writes a session's verdict. One whose conversation was judged beyond
-// it already is marked as late. spans are the spans that were judged, in
-// the same order. finalizedBy says why the session was judged when it was; ""
-// leaves it out.
-func (w *Writer) Session(spans []ptrace.Span, v *score.Session, finalizedBy string) {
+// Joined writes what late spans prove by themselves, and what the protocols of
+// their conversation say of them, which they came in time for.
+func (w *Writer) Joined(spans []ptrace.Span, v *score.Session) {
 	for i := range v.Spans {
 		s := &v.Spans[i]
 		if s.Observation >= 0 {
@@ -111,6 +109,14 @@ func (w *Writer) Session(spans []ptrace.Span, v *score.Session, finalizedBy stri
 			w.events(spans[s.Span], v, s.Events)
 		}
 	}
+}
+
+// Session writes a session's verdict. One whose conversation was judged beyond
+// it already is marked as late. spans are the spans that were judged, in
+// the same order. finalizedBy says why the session was judged when it was; ""
+// leaves it out.
+func (w *Writer) Session(spans []ptrace.Span, v *score.Session, finalizedBy string) {
+	w.Joined(spans, v)
 	w.session(spans[v.Root], v, finalizedBy)
 	if v.OutOfOrder {
 		spans[v.Root].Attributes().PutBool(w.names.late, true)

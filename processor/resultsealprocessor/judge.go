@@ -137,16 +137,23 @@ type judge struct {
 }
 
 func (j *judge) judge(f *finished) {
-	if f.fin.Late {
-		if v := j.scorer.Late(f.facts); v != nil {
-			j.writer.Late(f.sources, v)
-			j.count(v)
-		}
-		return
-	}
 	now := time.Now()
 	store := j.take(f.conversations, now)
 	defer store.giveBack() // without what is not kept below
+	if f.fin.Late {
+		v, joined := j.scorer.LateTurn(f.facts, store)
+		if v == nil {
+			return
+		}
+		if joined {
+			j.writer.Joined(f.sources, v)
+		} else {
+			j.writer.Late(f.sources, v)
+		}
+		store.keep(now)
+		j.count(v)
+		return
+	}
 	v := j.scorer.Trace(f.facts, store)
 	if v == nil {
 		return

@@ -1,0 +1,213 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// The scripts in testdata/sessions run a whole processor, and show what stands
+// on the spans that come out. The commands are:
+//
+//	policy          the policy, indented below; begins anew, with the next config
+//	config mode=stream max_spans_per_trace=2 …
+//	batch           spans that come now, a line each, in the form of
+//	                testdata/assembler with call=TOOL, id=CALL, args=JSON,
+//	                result=JSON, agent, conv=CONVERSATION, end=TIME besides
+//	wait 3s         lets time pass
+//	shutdown
+//
+// An answer is a line for each span that came out since, with what was written
+// onto it: resultseal.* without the prefix and without fingerprints.
+func TestSessionScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/sessions/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var got string
+			synctest.Test(t, func(t *testing.T) { got = runSessionScript(t, string(text)) })
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+				return
+			}
+			require.Equal(t, string(text), got)
+		})
+	}
+}
+
+func runSessionScript(t *testing.T, text string) string {
+	var (
+		got    strings.Builder
+		policy string
+		config []string
+		p      *testProcessor
+		sink   *consumertest.TracesSink
+	)
+	stop := func() {
+		if p != nil {
+			p.shutdown(t)
+			p = nil
+		}
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); {
+		line := lines[i]
+		got.WriteString(line + "\n")
+		i++
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		command := strings.Fields(line)
+		var args []string
+		for ; i < len(lines) && strings.HasPrefix(lines[i], "  "); i++ {
+			got.WriteString(lines[i] + "\n")
+			args = append(args, lines[i])
+		}
+		if i < len(lines) && lines[i] == "----" {
+			for ; i < len(lines) && lines[i] != ""; i++ { // the answers of before
+			}
+		}
+		switch command[0] {
+		case "policy":
+			stop()
+			policy, config = strings.Join(args, "\n"), nil
+			continue
+		case "config":
+			stop()
+			config = command[1:]
+			continue
+		}
+		if p == nil {
+			sink = new(consumertest.TracesSink)
+			p = newScoringProcessor(t, sink, policy, func(c *Config) {
+				c.NumShards = 1
+				scriptConfig(t, c, config)
+			})
+			p.start(t)
+		}
+		switch command[0] {
+		case "batch":
+			require.NoError(t, p.ConsumeTraces(context.Background(), agentBatch(t, args)))
+		case "wait":
+			d, err := time.ParseDuration(command[1])
+			require.NoError(t, err)
+			time.Sleep(d)
+		case "shutdown":
+			stop()
+		default:
+			t.Fatalf("unknown command %q", line)
+		}
+		synctest.Wait()
+		got.WriteString("----\n")
+		if sink.SpanCount() == 0 {
+			got.WriteString("nothing\n")
+		}
+		for _, td := range sink.AllTraces() {
+			for span := range spansOf(td) {
+				describeAnnotated(&got, span)
+			}
+		}
+		sink.Reset()
+	}
+	stop()
+	return got.String()
+}
+
+func scriptConfig(t *testing.T, c *Config, settings []string) {
+	text := "policy_file: " + c.PolicyFile
+	for _, setting := range settings {
+		key, value, _ := strings.Cut(setting, "=")
+		text += "\n" + key + ": " + value
+	}
+	read, err := resolve(t, text)
+	require.NoError(t, err)
+	read.NumShards = 1
+	*c = *read
+}
+
+// agentBatch is scriptBatch for spans that tell of an agent.
+func agentBatch(t *testing.T, lines []string) ptrace.Traces {
+	plain := make([]string, len(lines))
+	more := make([]map[string]string, len(lines))
+	for i, line := range lines {
+		fields := strings.Fields(line)
+		more[i] = map[string]string{}
+		keep := fields[:0:0]
+		for _, field := range fields {
+			key, value, _ := strings.Cut(field, "=")
+			if slices.Contains([]string{"call", "id", "args", "result", "agent", "conv", "end"}, key) {
+				more[i][key] = value
+			} else {
+				keep = append(keep, field)
+			}
+		}
+		plain[i] = strings.Join(keep, " ")
+	}
+	td := scriptBatch(t, plain)
+	i := 0
+	for span := range spansOf(td) {
+		o := more[i]
+		i++
+		a := span.Attributes()
+		for key, attribute := range map[string]string{
+			"call": "gen_ai.tool.name", "id": "gen_ai.tool.call.id", "args": "gen_ai.tool.call.arguments",
+			"result": "gen_ai.tool.call.result", "conv": "gen_ai.conversation.id",
+		} {
+			if value, ok := o[key]; ok {
+				a.PutStr(attribute, value)
+			}
+		}
+		if _, ok := o["call"]; ok {
+			a.PutStr("gen_ai.operation.name", "execute_tool")
+		}
+		if _, ok := o["agent"]; ok {
+			a.PutStr("gen_ai.operation.name", "invoke_agent")
+		}
+		span.SetEndTimestamp(span.StartTimestamp())
+		if end, ok := o["end"]; ok {
+			span.SetEndTimestamp(pcommon.NewTimestampFromTime(scriptTime(t, end)))
+		}
+	}
+	return td
+}
+
+func describeAnnotated(out *strings.Builder, span ptrace.Span) {
+	id := span.TraceID()
+	fmt.Fprintf(out, "%s/%s\n", strings.TrimRight(string(id[:]), "\x00"), span.Name())
+	var lines []string
+	for key, v := range span.Attributes().All() {
+		if name, ok := strings.CutPrefix(key, "resultseal."); ok && name != "fingerprint" && name != "contract" && name != "claim_type" {
+			lines = append(lines, fmt.Sprintf("  %s: %s", name, v.AsString()))
+		} else if strings.HasPrefix(key, "gen_ai.tool.call.") && key != "gen_ai.tool.call.id" && !strings.HasPrefix(v.AsString(), "{") {
+			lines = append(lines, fmt.Sprintf("  (%s: %s)", key, v.AsString()))
+		}
+	}
+	slices.Sort(lines)
+	for _, e := range span.Events().All() {
+		if name, ok := strings.CutPrefix(e.Name(), "resultseal."); ok {
+			event, _ := e.Attributes().Get("resultseal.protocol.event")
+			reason, _ := e.Attributes().Get("resultseal.protocol.reason")
+			lines = append(lines, fmt.Sprintf("  event %s: %s, %s", name, event.Str(), reason.Str()))
+		}
+	}
+	for _, line := range lines {
+		out.WriteString(line + "\n")
+	}
+}
