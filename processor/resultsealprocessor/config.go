@@ -15,6 +15,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
@@ -104,6 +105,15 @@ type Config struct {
 	// trace. Make it longer than the longest pause between two turns that you
 	// want to see as one conversation. Default 1h.
 	SessionTTL time.Duration `mapstructure:"session_ttl"`
+
+	// Retry says how a finished trace is offered again that the next component
+	// refused with an error that is not permanent. Meanwhile it counts against
+	// max_bytes, and when that is exceeded senders get a retryable error, so
+	// that the pressure reaches them. Exporters with a sending queue retry
+	// themselves, so this is for what stands before them. On shutdown all that
+	// is left has max_elapsed_time together. Default enabled, with
+	// initial_interval 1s, max_interval 30s and max_elapsed_time 5m.
+	Retry configretry.BackOffConfig `mapstructure:"retry"`
 
 	// Prefix begins the name of every attribute and span event that is
 	// written, except those that the GenAI conventions name. Change it only
@@ -197,6 +207,8 @@ var (
 )
 
 func createDefaultConfig() component.Config {
+	retry := configretry.NewDefaultBackOffConfig()
+	retry.InitialInterval = time.Second
 	return &Config{
 		Mode:             ModeTrace,
 		RootDelay:        2 * time.Second,
@@ -208,6 +220,7 @@ func createDefaultConfig() component.Config {
 		DecidedCache:     100_000,
 		MaxSessions:      100_000,
 		SessionTTL:       time.Hour,
+		Retry:            retry,
 		Prefix:           "resultseal.",
 		Telemetry:        TelemetryConfig{MaxTools: 200},
 		Content:          ContentKeep,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
@@ -80,6 +81,10 @@ max_spans_per_trace: 8
 decided_cache: 9
 max_sessions: 11
 session_ttl: 2h
+retry:
+  initial_interval: 2s
+  max_interval: 3s
+  max_elapsed_time: 4s
 prefix: proved.
 annotations:
   record: true
@@ -104,7 +109,11 @@ content: keep`)
 		DecidedCache:     9,
 		MaxSessions:      11,
 		SessionTTL:       2 * time.Hour,
-		Prefix:           "proved.",
+		Retry: configretry.BackOffConfig{
+			Enabled: true, InitialInterval: 2 * time.Second, RandomizationFactor: 0.5, Multiplier: 1.5,
+			MaxInterval: 3 * time.Second, MaxElapsedTime: 4 * time.Second,
+		},
+		Prefix: "proved.",
 		Annotations: AnnotationsConfig{
 			Record: true, ContentHash: true, HashKey: "not a real key", EvaluationEvents: true,
 		},
@@ -225,6 +234,7 @@ func TestBadSettings(t *testing.T) {
 		"max_spans":     {"max_spans_per_trace: -1", "max_spans_per_trace must not be negative, got -1"},
 		"num_shards":    {"num_shards: -1", "num_shards must not be negative, got -1"},
 		"mode":          {"mode: both", `mode must be trace or stream, got "both"`},
+		"retry":         {"retry: {max_elapsed_time: 1ms}", "retry: 'max_elapsed_time' must not be less than 'initial_interval'"},
 		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
 		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"go.opentelemetry.io/collector/consumer"
 	"go.uber.org/zap"
 )
 
@@ -17,7 +16,7 @@ import (
 type outlet struct {
 	in    *mailbox[finished]
 	judge judgeFunc
-	next  consumer.Traces
+	next  *delivery
 	// tidy is called when its time has come, and says when that is next.
 	tidy func(now time.Time) (time.Time, bool)
 
@@ -67,9 +66,9 @@ func (o *outlet) pass(f *finished) {
 	if f.count == 0 { // all of the trace has passed before
 		return
 	}
-	if err := o.next.ConsumeTraces(o.ctx, f.spans); err != nil {
-		o.rec.Refused(f.count)
+	if left, err := o.next.deliver(o.ctx, f.spans); err != nil {
+		o.rec.Refused(left)
 		o.logger.Error("the next component refused spans of a finished trace; they are lost",
-			zap.Int("spans", f.count), zap.Error(err))
+			zap.Int("spans", left), zap.Error(err))
 	}
 }

@@ -98,7 +98,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			in:       newMailbox[finished](),
 			judge:    judge,
 			tidy:     tidy,
-			next:     next,
+			next:     &delivery{next: next, retry: cfg.Retry, retried: rec.Retried, stopped: p.stopped},
 			ctx:      ctx,
 			rec:      rec,
 			logger:   logger,

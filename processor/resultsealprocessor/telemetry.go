@@ -159,6 +159,7 @@ func (r *recorder) Announce(p *policy.Policy) {
 	r.builder.ProcessorResultsealDuplicateSpans.Add(ctx, 0)
 	r.builder.ProcessorResultsealUncontractedCalls.Add(ctx, 0)
 	r.builder.ProcessorResultsealRefusedSpans.Add(ctx, 0)
+	r.builder.ProcessorResultsealRetries.Add(ctx, 0)
 	for _, cause := range []forgottenFor{forgottenTTL, forgottenLimit} {
 		r.Forgot(0, cause)
 	}
@@ -217,6 +218,11 @@ func (r *recorder) Duplicates(spans int) {
 // Refused counts spans that the next component refused.
 func (r *recorder) Refused(spans int) {
 	r.builder.ProcessorResultsealRefusedSpans.Add(context.Background(), int64(spans))
+}
+
+// Retried counts an offer to the next component after the first.
+func (r *recorder) Retried() {
+	r.builder.ProcessorResultsealRetries.Add(context.Background(), 1)
 }
 
 // Unscored counts a trace whose scoring failed.

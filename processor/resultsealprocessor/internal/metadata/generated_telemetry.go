@@ -35,6 +35,7 @@ type TelemetryBuilder struct {
 	ProcessorResultsealProtocolVerdicts  metric.Int64Counter
 	ProcessorResultsealReasons           metric.Int64Counter
 	ProcessorResultsealRefusedSpans      metric.Int64Counter
+	ProcessorResultsealRetries           metric.Int64Counter
 	ProcessorResultsealScoreDuration     metric.Float64Histogram
 	ProcessorResultsealSessions          metric.Int64Counter
 	ProcessorResultsealSessionsActive    metric.Int64ObservableGauge
@@ -166,8 +167,14 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealRefusedSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_refused_spans",
-		metric.WithDescription("Spans that the next component of the pipeline refused. They were accepted from the sender before, so the sender cannot be told, and they are lost [Alpha]"),
+		metric.WithDescription("Spans that the next component of the pipeline refused for good, or until retrying was given up. They were accepted from the sender before, so the sender cannot be told, and they are lost [Alpha]"),
 		metric.WithUnit("{spans}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorResultsealRetries, err = builder.meter.Int64Counter(
+		"otelcol_processor_resultseal_retries",
+		metric.WithDescription("Offers of a finished trace to the next component after the first, which it had refused for the moment [Alpha]"),
+		metric.WithUnit("{retries}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealScoreDuration, err = builder.meter.Float64Histogram(

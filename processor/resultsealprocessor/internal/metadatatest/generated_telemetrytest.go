@@ -118,7 +118,7 @@ func AssertEqualProcessorResultsealReasons(t *testing.T, tt *componenttest.Telem
 func AssertEqualProcessorResultsealRefusedSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_refused_spans",
-		Description: "Spans that the next component of the pipeline refused. They were accepted from the sender before, so the sender cannot be told, and they are lost [Alpha]",
+		Description: "Spans that the next component of the pipeline refused for good, or until retrying was given up. They were accepted from the sender before, so the sender cannot be told, and they are lost [Alpha]",
 		Unit:        "{spans}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -127,6 +127,22 @@ func AssertEqualProcessorResultsealRefusedSpans(t *testing.T, tt *componenttest.
 		},
 	}
 	got, err := tt.GetMetric("otelcol_processor_resultseal_refused_spans")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
+func AssertEqualProcessorResultsealRetries(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_processor_resultseal_retries",
+		Description: "Offers of a finished trace to the next component after the first, which it had refused for the moment [Alpha]",
+		Unit:        "{retries}",
+		Data: metricdata.Sum[int64]{
+			Temporality: metricdata.CumulativeTemporality,
+			IsMonotonic: true,
+			DataPoints:  dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_processor_resultseal_retries")
 	require.NoError(t, err)
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }

@@ -38,6 +38,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorResultsealProtocolVerdicts.Add(context.Background(), 1)
 	tb.ProcessorResultsealReasons.Add(context.Background(), 1)
 	tb.ProcessorResultsealRefusedSpans.Add(context.Background(), 1)
+	tb.ProcessorResultsealRetries.Add(context.Background(), 1)
 	tb.ProcessorResultsealScoreDuration.Record(context.Background(), 1)
 	tb.ProcessorResultsealSessions.Add(context.Background(), 1)
 	tb.ProcessorResultsealSessionsForgotten.Add(context.Background(), 1)
@@ -62,6 +63,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealRefusedSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorResultsealRetries(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealScoreDuration(t, testTel,

@@ -1,0 +1,105 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"go.opentelemetry.io/collector/config/configretry"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// delivery gives finished traces to the next consumer and offers them again, with
+// growing pauses, while the error says that this may help. It belongs to one
+// outlet, which waits meanwhile: what the next consumer does not take now it
+// would not take of another trace either, and so the order of a conversation's
+// traces is kept.
+type delivery struct {
+	next    consumer.Traces
+	retry   configretry.BackOffConfig
+	retried func()
+
+	// stopped is closed when the processor stops. From then on everything that is
+	// left has max_elapsed_time together.
+	stopped  <-chan struct{}
+	stopping time.Time
+}
+
+// errGaveUp is in the error of deliver if it might have helped to go on.
+var errGaveUp = errors.New("retrying was given up")
+
+// deliver returns nil when the next consumer has the spans. An error means that
+// they, or some of them, are lost: it is permanent, or retrying was given up, or
+// ctx is over. left is how many.
+func (d *delivery) deliver(ctx context.Context, td ptrace.Traces) (left int, err error) {
+	begin := time.Now()
+	var pause *backoff.ExponentialBackOff
+	for {
+		left = td.SpanCount()
+		err = d.next.ConsumeTraces(ctx, td)
+		if err == nil {
+			return 0, nil
+		}
+		// Some consumers tell which spans it was that they could not take.
+		var some consumererror.Traces
+		if errors.As(err, &some) {
+			td = some.Data()
+			left = td.SpanCount()
+		}
+		if consumererror.IsPermanent(err) || !d.retry.Enabled || ctx.Err() != nil {
+			return left, err
+		}
+		if td.SpanCount() == 0 {
+			return left, errors.Join(errors.New("the spans were taken apart by the consumer that refused them"), err)
+		}
+		if pause == nil {
+			pause = &backoff.ExponentialBackOff{
+				InitialInterval:     d.retry.InitialInterval,
+				RandomizationFactor: d.retry.RandomizationFactor,
+				Multiplier:          d.retry.Multiplier,
+				MaxInterval:         d.retry.MaxInterval,
+			}
+			pause.Reset()
+		}
+		if !d.wait(ctx, pause.NextBackOff(), begin) {
+			return left, errors.Join(errGaveUp, err)
+		}
+		d.retried()
+	}
+}
+
+// wait pauses and reports whether to go on.
+func (d *delivery) wait(ctx context.Context, pause time.Duration, begin time.Time) bool {
+	stopped := d.stopped
+	if !d.stopping.IsZero() {
+		stopped = nil
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	if d.over(time.Now().Add(pause), begin) {
+		return false
+	}
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	case <-stopped:
+		d.stopping = time.Now()
+		return true // offered once more, at once
+	}
+}
+
+// over reports whether the time for a trace, or for all at the end, has run out.
+func (d *delivery) over(at, begin time.Time) bool {
+	if !d.stopping.IsZero() {
+		begin = d.stopping
+	}
+	return d.retry.MaxElapsedTime > 0 && at.Sub(begin) > d.retry.MaxElapsedTime
+}
