@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -80,9 +81,10 @@ func scanJSON(text string) (Value, extent, error) {
 		return t.value(root), size, nil
 	}
 	// What the scanner made is its own; the tape is a copy of the right size.
-	words := make([]node, 0, len(s.nodes)+len(s.shapes))
-	words = append(append(words, s.nodes...), s.shapes...)
-	t := &tape{source: text, nodes: words[:len(s.nodes)], shapes: words[len(s.nodes):]}
+	count := len(s.nodes)
+	s.nodes = append(s.nodes, s.shapes...)
+	words := slices.Clone(s.nodes)
+	t := &tape{source: text, nodes: words[:count], shapes: words[count:]}
 	return t.value(root), size, nil
 }
 
@@ -179,15 +181,15 @@ func skipSpace(text string, i int) int {
 	}
 }
 
-func (s *scanner) scan() error {
+func (s *scanner) scan() *Error {
 	text := s.text
 	s.open = append(s.open, frame{})
 	f := &s.open[0]
 	i := skipSpace(text, 0)
 	beside := node(0)
-	var err error
+	var err *Error
+value:
 	for {
-		// A value starts here.
 		if i >= len(text) {
 			return fail(i, "unexpected end")
 		}
@@ -200,6 +202,17 @@ func (s *scanner) scan() error {
 			}
 			n = makeNode(StringKind, flags|beside, i, end-i)
 			i = end
+		case isDigit(c) || c == '-' && !strings.HasPrefix(text[i:], "-I"):
+			end := 0
+			if n, end, err = scanNumber(text, i); err != nil {
+				return err
+			}
+			if n.second() == end-i {
+				n |= beside
+			} else {
+				f.exact = 0
+			}
+			i = end
 		case c == '{' || c == '[':
 			if len(s.open) > maxJSONDepth {
 				return errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", maxJSONDepth)
@@ -210,6 +223,8 @@ func (s *scanner) scan() error {
 				f.exact = 0
 			}
 			if i < len(text) && text[i] == f.closer {
+				i++
+				f, n = s.leave(f, i)
 				break
 			}
 			s.depth = max(s.depth, len(s.open))
@@ -220,51 +235,38 @@ func (s *scanner) scan() error {
 				}
 			}
 			continue
-		case isDigit(c) || c == '-' && !strings.HasPrefix(text[i:], "-I"):
-			var end int
-			n, end, err = scanNumber(text, i)
-			if err != nil {
-				return err
-			}
-			if n.second() == end-i {
-				n |= beside
-			} else {
-				f.exact = 0
-			}
-			i = end
 		default:
-			n = scanLiteral(text, i)
-			if n == 0 {
+			if n = scanLiteral(text, i); n == 0 {
 				return fail(i, "expected a value")
 			}
 			n |= beside
 			i += n.second()
 		}
-		if !n.isEmpty() {
-			s.pending = append(s.pending, n)
-			f.exact &= n
-		}
 		// After a value: its container goes on or ends, and so may its container's container.
 		for {
+			s.pending = append(s.pending, n)
+			f.exact &= n
+			if len(text)-i > 16 && text[i] == ',' && f.next < f.last {
+				// Mostly the key that is expected follows at once.
+				if k := &s.keys[f.next]; k.matches(text, i+1) {
+					i += 1 + int(k.size)
+					f.next++
+					if beside = flagBeside; text[i] <= ' ' {
+						i, beside, f.exact = skipSpace(text, i), 0, 0
+					}
+					continue value
+				}
+			}
 			if i < len(text) && text[i] <= ' ' {
 				i = skipSpace(text, i)
 				f.exact = 0
 			}
-			if f.closer == 0 {
-				if i < len(text) {
-					return fail(i, "more text after the value")
-				}
-				if s.unpaired {
-					return errLoneSurrogate
-				}
-				return nil
-			}
-			if i >= len(text) {
-				return fail(i, "unexpected end")
+			if i >= len(text) || f.closer == 0 {
+				return s.end(f, i)
 			}
 			if c := text[i]; c == f.closer {
 				i++
-				f = s.leave(f, i)
+				f, n = s.leave(f, i)
 				continue
 			} else if c != ',' {
 				return fail(i, "expected ',' or '"+string(rune(f.closer))+"'")
@@ -279,13 +281,23 @@ func (s *scanner) scan() error {
 					return err
 				}
 			}
-			break
+			continue value
 		}
 	}
 }
 
-// isEmpty reports whether n is no node at all.
-func (n node) isEmpty() bool { return n == 0 }
+// end ends the scan at i, where nothing may follow and no container be open.
+func (s *scanner) end(f *frame, i int) *Error {
+	switch {
+	case f.closer != 0:
+		return fail(i, "unexpected end")
+	case i < len(s.text):
+		return fail(i, "more text after the value")
+	case s.unpaired:
+		return errLoneSurrogate
+	}
+	return nil
+}
 
 // enter opens a container in f that starts at i.
 func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
@@ -312,9 +324,9 @@ func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
 	return f
 }
 
-// leave closes the innermost container, whose text ends at end, and returns the
-// one around it.
-func (s *scanner) leave(f *frame, end int) *frame {
+// leave closes the innermost container, whose text ends at end. It returns the one around
+// it, of which n is the next child.
+func (s *scanner) leave(f *frame, end int) (around *frame, n node) {
 	kind, exact, second, child := ArrayKind, f.exact, 0, f.child
 	if f.closer == '}' {
 		kind = ObjectKind
@@ -332,18 +344,18 @@ func (s *scanner) leave(f *frame, end int) *frame {
 		s.count += second
 	}
 	start := int(f.start)
-	n := makeNode(kind, exact|f.beside, len(s.nodes)+1, second)
+	n = makeNode(kind, exact|f.beside, len(s.nodes)+1, second)
 	s.nodes = append(s.nodes, makeNode(kind, exact, start, end-start))
-	s.nodes = append(s.nodes, s.pending[f.base:]...)
-	s.pending = s.pending[:f.base]
-	s.pending = append(s.pending, n)
-	s.open = s.open[:len(s.open)-1]
-	f = &s.open[len(s.open)-1]
-	f.exact &= exact
-	if child > 1 {
-		s.expect(f, child)
+	for _, child := range s.pending[f.base:] { // mostly few
+		s.nodes = append(s.nodes, child)
 	}
-	return f
+	s.pending = s.pending[:f.base]
+	s.open = s.open[:len(s.open)-1]
+	around = &s.open[len(s.open)-1]
+	if child > 1 {
+		s.expect(around, child)
+	}
+	return around, n
 }
 
 // scanLiteral scans a word, and returns 0 if there is none.

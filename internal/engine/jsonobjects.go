@@ -26,9 +26,10 @@ type shape struct {
 // key is a key, and what to compare with to find it again.
 type key struct {
 	node  node
-	head  uint64 // the first bytes of its text, from the quotation mark on
+	head  uint64 // the first bytes of its text, from the quotation mark to the colon
 	mask  uint64 // which bits of head are its text
-	size  uint32 // of its text, with both quotation marks
+	tail  uint64 // the last bytes of its text, if it is longer than head
+	size  uint32 // of its text
 	child uint32 // the shape of the last object under it
 }
 
@@ -51,67 +52,77 @@ func (s *scanner) expect(f *frame, child uint32) {
 	}
 }
 
-// key scans the next key of an object, at i, and the colon after it. It returns where the value
-// starts, and flagBeside if that is right after the colon, and the colon after the key.
-func (s *scanner) key(f *frame, i int) (next int, beside node, err error) {
+// key scans the next key of an object, at i, and the colon after it. It returns where the
+// value starts, and flagBeside if nothing but the colon is between.
+func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 	text := s.text
-	if f.next < f.last && len(text)-i >= 8 && s.expected(&s.keys[f.next], i) {
-		i += int(s.keys[f.next].size)
-		f.next++
-	} else if i, err = s.otherKey(f, i); err != nil {
-		return 0, 0, err
-	}
-	if len(text)-i >= 2 && text[i] == ':' && text[i+1] > ' ' { // mostly
-		return i + 1, flagBeside, nil
-	}
 	start := i
-	i = skipSpace(text, i)
-	if i == len(text) || text[i] != ':' {
-		return 0, 0, fail(i, "expected ':'")
+	if f.next < f.last && len(text)-i > 16 && s.keys[f.next].matches(text, i) {
+		i += int(s.keys[f.next].size)
+		start = i - 1
+		f.next++
+	} else {
+		end, flags := 0, node(0)
+		if i < len(text) && text[i] == '"' {
+			end, flags = s.str(i)
+		}
+		switch {
+		case end == 0:
+			return 0, 0, fail(i, "expected a key")
+		case end < 0:
+			return 0, 0, s.strError(i)
+		case f.following:
+			s.depart(f)
+		}
+		s.fresh = append(s.fresh, s.newKey(makeNode(StringKind, flags, i, end-i)))
+		start, i = end, end
+		if i < len(text) && text[i] <= ' ' {
+			i = skipSpace(text, i)
+		}
+		if i >= len(text) || text[i] != ':' {
+			return 0, 0, fail(i, "expected ':'")
+		}
+		i++
 	}
-	next = skipSpace(text, i+1)
-	if next-start > 1 {
+	if i < len(text) && text[i] <= ' ' {
+		i = skipSpace(text, i)
+	}
+	if i-start > 1 {
 		f.exact = 0
-		return next, 0, nil
+		return i, 0, nil
 	}
-	return next, flagBeside, nil
+	return i, flagBeside, nil
 }
 
-// expected reports whether the text at i is the key k, as it is written.
-func (s *scanner) expected(k *key, i int) bool {
-	if (word(s.text, i)^k.head)&k.mask != 0 {
+// newKey makes what is needed to find a key again, if a colon follows it.
+func (s *scanner) newKey(n node) key {
+	k := key{node: n, head: 1} // with the empty mask nothing matches
+	i := n.first()
+	end := i + n.second()
+	if end < len(s.text) && s.text[end] == ':' {
+		k.size = uint32(end + 1 - i)
+		k.head, k.mask = s.head(i, end+1)
+		if k.size > 8 {
+			k.tail, _ = s.head(end-7, end+1)
+		}
+	}
+	return k
+}
+
+// matches reports whether the key is at i, written as before. At least 16 bytes
+// must be there.
+func (k *key) matches(text string, i int) bool {
+	if word(text, i)&k.mask != k.head {
 		return false
 	}
 	size := int(k.size)
-	if size <= 8 {
-		return true
-	}
-	if len(s.text)-i < size {
-		return false
-	}
-	place := k.node.first()
-	if size <= 16 {
-		return word(s.text, i+size-8) == word(s.text, place+size-8)
-	}
-	return s.text[i:i+size] == s.text[place:place+size]
+	return size <= 8 || i+size < len(text) && word(text, i+size-8) == k.tail && (size <= 16 || k.matchesLong(text, i))
 }
 
-// otherKey scans a key that is not the expected one.
-func (s *scanner) otherKey(f *frame, i int) (end int, err error) {
-	if i >= len(s.text) || s.text[i] != '"' {
-		return 0, fail(i, "expected a key")
-	}
-	end, flags := s.str(i)
-	if end < 0 {
-		return 0, s.strError(i)
-	}
-	if f.following {
-		s.depart(f)
-	}
-	k := key{node: makeNode(StringKind, flags, i, end-i), size: uint32(end - i)}
-	k.head, k.mask = s.head(i, end)
-	s.fresh = append(s.fresh, k)
-	return end, nil
+func (k *key) matchesLong(text string, i int) bool {
+	place := k.node.first()
+	size := int(k.size)
+	return text[i:i+size] == text[place:place+size]
 }
 
 // head returns up to eight bytes of text[i:end], and which bits they are.
@@ -221,7 +232,7 @@ func (s *scanner) sort(keys []key) (order []sortable, sorted bool) {
 
 func (s *scanner) sortable(k *key, place int) sortable {
 	start := k.node.first() + 1
-	end := start + int(k.size) - 2
+	end := start + k.node.second() - 2
 	o := sortable{start: uint32(start), end: uint32(end), place: uint32(place)}
 	if !k.node.has(flagEscaped) {
 		head, _ := s.head(start, end)

@@ -33,6 +33,13 @@ func (s *scanner) str(i int) (end int, flags node) {
 			}
 			return i + 1, flags
 		case '\\':
+			if len(text)-i >= 2 {
+				if exact := plainEscape[text[i+1]]; exact != 0 { // mostly
+					flags = flags&exact | flagEscaped
+					i += 2
+					continue
+				}
+			}
 			size, exact := s.escape(i)
 			if size == 0 {
 				return -1, 0
