@@ -16,9 +16,13 @@ func processor() description {
 		rows: []row{
 			{"Lost or unsure", []panel{
 				{
-					title: "Spans lost", description: "Spans that the next component refused after their sender was told that they arrived, in the time that the dashboard shows.",
+					title: "Spans lost", description: "Spans that were lost after their sender was told that they arrived, in the time that the dashboard shows: refused by what follows the processor, without a place in the queue to a backend, or given up after all retries.",
 					form: number, unit: "short", width: 6, height: 4, thresholds: lost,
-					queries: []query{{sum(over(own("refused_spans"))), "lost"}},
+					queries: []query{
+						{sum(over(own("refused_spans"))), "refused"},
+						{sum(over(collector("exporter_enqueue_failed_spans"))) + " or 0 * " + sum(own("refused_spans")), "no place"},
+						{sum(over(collector("exporter_send_failed_spans"))) + " or 0 * " + sum(own("refused_spans")), "given up"},
+					},
 				},
 				{
 					title: "Traces without a verdict", description: "Traces that were passed on unjudged because judging them failed: a mistake in the processor.",
