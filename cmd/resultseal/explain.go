@@ -105,7 +105,7 @@ func (x *explained) add(v *verdict, scorer *score.Scorer) error {
 	var b bytes.Buffer
 	err := explain.Write(&b, &explain.Trace{
 		Verdict: v.session, Account: v.account, Facts: v.facts, Spans: v.spans,
-		Policy: scorer.Policy(), Origin: originOf(v).String(),
+		Policy: scorer.Policy(), Origin: originOf(v).String(), Dialects: v.dialects,
 	}, explain.Options{Content: x.o.showContent, Colour: x.o.out == "" && colours(x.stdout)})
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -60,6 +60,10 @@ func TestScoreExplain(t *testing.T) {
 	require.NotContains(t, want.stdout, `"order_id":"A-1"`)
 	require.Contains(t, execute("", append(base, "--show-content", "--explain", violating)...).stdout, `| {"order_id":"A-1"}`)
 
+	// Where it was found is told in the words of a dialect of one's own, too.
+	own := execute(acmeTrace, "score", "--policy", write(t, "policy.yaml", acmePolicy), "--dialects", write(t, "dialects.yaml", acmeDialect), "-", "--explain", "0000")
+	require.Contains(t, own.stdout, "result: an object of 1 field, in the attribute acme.output (acme) of span 0000000000000001")
+
 	// A broken line does not keep the rest from being explained.
 	broken := execute("hello\n"+exampleText(t), "score", "--policy", examplePolicy, "-", "--explain", violating)
 	require.Equal(t, 2, broken.code)

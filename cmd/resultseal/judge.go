@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -61,6 +62,8 @@ type verdict struct {
 	facts   []genai.Span   // of the same spans
 	session *score.Session // nil if nothing in it tells of an agent
 	account *score.Account // nil unless it was asked for
+
+	dialects []*genai.Dialect // by which the spans were read
 }
 
 // run reads files. An error that it returns is not about one of them.
@@ -126,8 +129,9 @@ func (c conversations) Conversation(id string) *score.Conversation {
 // protocol follows conversations, whose traces are judged in order.
 type bench struct {
 	*judging
-	work    chan traceread.Trace
-	workers sync.WaitGroup
+	dialects []*genai.Dialect
+	work     chan traceread.Trace
+	workers  sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error // the first error of who takes the verdicts
@@ -139,7 +143,7 @@ func (j *judging) start() *bench {
 	if j.scorer.Conversational() {
 		jobs = 1
 	}
-	b := &bench{judging: j, work: make(chan traceread.Trace, jobs)}
+	b := &bench{judging: j, dialects: slices.Concat(j.options.Dialects, genai.Builtin), work: make(chan traceread.Trace, jobs)}
 	for range jobs {
 		b.workers.Go(func() {
 			decoder := genai.NewDecoder(j.options)
@@ -178,7 +182,7 @@ func (b *bench) close() error {
 // one judges a trace. A trace that cannot be judged, which is a fault of this
 // program, costs that trace.
 func (b *bench) one(decoder *genai.Decoder, store conversations, trace traceread.Trace) (err error) {
-	v := &verdict{trace: trace}
+	v := &verdict{trace: trace, dialects: b.dialects}
 	defer func() {
 		if failure := recover(); failure != nil {
 			b.mu.Lock()

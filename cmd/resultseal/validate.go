@@ -20,17 +20,29 @@ import (
 )
 
 func newValidateCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "validate PATH...",
+	var against []string
+	var input inputOptions
+	cmd := &cobra.Command{
+		Use:   "validate PATH... [--against TRACES...]",
 		Short: "Check contracts, fixtures and policy files",
 		Long: `Check contracts, fixtures and policy files, whose keys tell them apart.
 
 A PATH is a file, or a directory of .yaml, .yml and .json files. What is wrong is
 told as file:line:column with the line and a caret; what is legal and probably
 not meant is a warning and does not change the exit status: 0 if all files are
-valid, 2 if one is not, 3 if one is unsafe to process.`,
+valid, 2 if one is not, 3 if one is unsafe to process.
+
+With --against, the first PATH is a policy and all others are recorded traces, as
+score takes them. What of the policy they never touched is told: contracts that are
+for no call, templates that find nothing, event rules that name nothing, tools
+without a contract.`,
+		Example: `  resultseal validate policy.yaml contracts/
+  resultseal validate policy.yaml --against runs/*.jsonl`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(against) > 0 {
+				return validateAgainst(cmd, args[0], append(against, args[1:]...), &input)
+			}
 			files, err := documentFiles(args)
 			if err != nil {
 				return err
@@ -49,6 +61,9 @@ valid, 2 if one is not, 3 if one is unsafe to process.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringArrayVar(&against, "against", nil, "recorded traces: tell what of the policy they never touch")
+	input.register(cmd)
+	return cmd
 }
 
 // maxPolicy bounds the size of a policy file.

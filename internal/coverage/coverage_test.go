@@ -1,0 +1,169 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package coverage_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/coverage"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/internal/traceread"
+)
+
+// cover holds a policy against traces.
+func cover(t *testing.T, policyText string, files ...string) *coverage.Coverage {
+	t.Helper()
+	p, err := policy.Load("policy.yaml", []byte(policyText))
+	require.NoError(t, err)
+	c := coverage.New(p)
+	var traces traceread.Collection
+	require.NoError(t, traceread.Read(files, nil, 2, traceread.Handler{
+		Traces: func(td ptrace.Traces, _ traceread.Place) error { traces.Add(td); return nil },
+		Broken: func(e *traceread.Error) error { return e },
+	}))
+	for _, td := range traces.Traces() {
+		facts, _ := genai.NewDecoder(genai.Options{}).Traces(td)
+		if v, a := score.New(p).Explain(facts, nil); v != nil {
+			c.Add(v, a)
+		}
+	}
+	return c
+}
+
+const (
+	support = "../traceread/testdata/strands.jsonl"
+	refunds = "../../examples/protocols/no-action-on-an-unsealed-fact/traces.jsonl"
+)
+
+func TestFindings(t *testing.T) {
+	const contract = `
+    claim_type: found
+    required_fields: [a]
+    freshness: {mode: not_required}
+    source_ref: crm://customers
+    target_ref: "customer:{arguments.id}"
+`
+	tests := []struct {
+		name, policy, traces string
+		want                 []coverage.Finding
+	}{
+		{"a tool that nobody calls", "contracts:\n  - name: c\n    match: {tools: [serch_customer, \"mail_*\"]}" + contract, refunds, []coverage.Finding{
+			{"contracts[0].match.tools", "c is for none of the 9 calls; the tools called are get_order, refund"},
+			{"", "no contract is for the tool get_order (5 calls)"},
+			{"", "no contract is for the tool refund (4 calls)"},
+		}},
+		{"another agent", "contracts:\n  - name: c\n    match: {tools: [get_order], agents: [billing]}" + contract, refunds, []coverage.Finding{
+			{"contracts[0].match.agents", "c is for the tools of 5 calls, but not for the agents: these are refund-agent"},
+			{"", "no contract is for the tool get_order (5 calls)"},
+			{"", "no contract is for the tool refund (4 calls)"},
+		}},
+		{"another service", "contracts:\n  - name: c\n    match: {tools: [\"*\"], services: [billing]}" + contract, refunds, []coverage.Finding{
+			{"contracts[0].match.services", "c is for the tools of 9 calls, but not for the services: these are refund-agent"},
+			{"", "no contract is for the tool get_order (5 calls)"},
+			{"", "no contract is for the tool refund (4 calls)"},
+		}},
+		{"templates that find nothing", `contracts:
+  - name: c
+    match: {tools: [get_order]}
+    claim_type: effect_observed
+    required_fields: [a]
+    freshness: {mode: not_required}
+    source_ref: shop://orders
+    target_ref: "order:{arguments.order}"
+    effect_evidence_required: true
+    observation:
+      payload: $.data
+      source_ref: "{resource.region}"
+      source_version: "{attributes.version}"
+      observed_at: "{result.as_of}"
+      evidence_refs: ["{tool.name}", "{result.message_id}"]
+`, refunds, []coverage.Finding{
+			{"contracts[0].observation.evidence_refs[1]", "{result.message_id} found nothing in all 5 calls"},
+			{"contracts[0].observation.observed_at", "{result.as_of} found nothing in all 5 calls"},
+			{"contracts[0].observation.source_ref", "{resource.region} found nothing in all 5 calls"},
+			{"contracts[0].observation.source_version", "{attributes.version} found nothing in all 5 calls"},
+			{"contracts[0].target_ref", "order:{arguments.order} found nothing in all 5 calls"},
+			{"contracts[0].observation.payload", "$.data selected nothing in all 5 results"},
+			{"", "no contract is for the tool refund (4 calls)"},
+		}},
+		{"only calls that failed", "contracts:\n  - name: c\n    match: {tools: [refund]}" + contract + "    observation: {target_ref: \"{result.id}\"}\n", support, []coverage.Finding{
+			{"contracts[0]", "c is for 2 calls, and no result of them was recorded (or the calls failed), so what it asks of a result was never tried"},
+			{"contracts[0].target_ref", "customer:{arguments.id} found nothing in both calls"},
+			{"", "no contract is for the tool get_order (2 calls)"},
+			{"", "no contract is for the tool lookup_stock (2 calls)"},
+			{"", "no contract is for the tool search_customer (4 calls)"},
+			{"", "no contract is for the tool send_email (2 calls)"},
+		}},
+		{"rules that name nothing", `protocols:
+  - name: p
+    protocol: "!a.?a"
+    events:
+      - {label: a, event: tool_call, tools: [get_order]}
+      - {label: a, event: tool_result, tools: [get_ordr]}
+      - {label: b, event: user_message, text: "no such text"}
+`, refunds, []coverage.Finding{
+			{"protocols[0].events[1]", "the rule for ?a named nothing in all 5 sessions; the tools called are get_order, refund"},
+			{"protocols[0].events[2]", "the rule for ?b named nothing in all 5 sessions"},
+			{"protocols[0].events", "no rule of p names calls or results of refund, get_order"},
+		}},
+		{"no rules, and other names", "protocols:\n  - name: p\n    protocol: \"!get_order.?get_order.!Refund\"\n", refunds, []coverage.Finding{
+			{"protocols[0]", "p waits for !Refund, which never happened; without event rules, calls and results are named by their tools, and these are get_order, refund"},
+		}},
+		{"other agents and services", `protocols:
+  - name: p
+    match: {agents: ["billing-*"]}
+    protocol: "!a"
+  - name: q
+    match: {services: [billing]}
+    protocol: "!a"
+  - name: r
+    match: {agents: [refund-agent], services: [billing]}
+    protocol: "!a"
+`, refunds, []coverage.Finding{
+			{"protocols[0].match.agents", "p follows none of the 5 sessions; the agents are refund-agent"},
+			{"protocols[1].match.services", "q follows none of the 5 sessions; the services are refund-agent"},
+			{"protocols[2].match.services", "r follows none of the 5 sessions; the services are refund-agent"},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := cover(t, tt.policy, tt.traces).Findings()
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The examples use all of their policies.
+func TestExamples(t *testing.T) {
+	policies, err := filepath.Glob("../../examples/protocols/*/policy.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, policies)
+	for _, file := range policies {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, f := range cover(t, string(text), filepath.Join(filepath.Dir(file), "traces.jsonl")).Findings() {
+			// What a protocol does not name, or no contract is for, is meant.
+			require.Regexp(t, `^(protocols\[0\]\.events|)$`, f.Path, "%s: %s", file, f.Message)
+		}
+	}
+}
+
+func TestNothing(t *testing.T) {
+	p, err := policy.Load("policy.yaml", []byte("protocols:\n  - {name: p, protocol: \"!a\"}\n"))
+	require.NoError(t, err)
+	c := coverage.New(p)
+	require.Equal(t, []coverage.Finding{{"", "nothing in the traces tells of an agent, so nothing can be said"}}, c.Findings())
+	require.Equal(t, "0 sessions with 0 tool calls", c.Summary())
+	require.Equal(t, "5 sessions with 9 tool calls, 1 of 1 event rule matched", cover(t, "protocols:\n  - {name: p, protocol: \"!a\", events: [{label: a, event: tool_call}]}\n", refunds).Summary())
+}
