@@ -94,13 +94,14 @@ var scanners = sync.Pool{New: func() any { return newScanner() }}
 // can exhaust the goroutine's.
 type scanner struct {
 	text    string
-	nodes   []node  // the children of containers that are closed
-	shapes  []node  // the shapes of objects that are closed
-	pending []node  // the children so far of open containers, container by container
-	open    []frame // the containers around what is scanned; the first is the text as a whole
-	known   []shape // shapes that are expected again
-	keys    []key   // their keys
-	fresh   []key   // the keys so far of open objects that have no known shape
+	nodes   []node   // the children of containers that are closed
+	shapes  []node   // the shapes of objects that are closed
+	pending []node   // the children so far of open containers, container by container
+	open    []frame  // the containers around what is scanned; the first is the text as a whole
+	keys    []key    // keys that were met
+	known   []shape  // shapes that are expected again
+	lists   []uint32 // their keys, shape by shape
+	fresh   []uint32 // the keys so far of open objects that do not follow a shape
 	order   []sortable
 	side    []byte // the texts of keys that have escapes, while they are sorted
 
@@ -120,9 +121,13 @@ type frame struct {
 	beside node
 	// child is the shape of the last object in it, which the next one may have, too.
 	child uint32
-	// While an object follows the known shape it has the keys up to next, and all
-	// at last. Otherwise its keys are those in fresh from fresh on.
+
+	// An object expects the keys of shape; those from next to last are to come. It
+	// follows the shape as long as these are all it has. Otherwise its keys are those
+	// in fresh from fresh on.
 	shape, next, last, fresh uint32
+	key                      uint32 // the key whose value is scanned
+	keys, known              uint32 // how many there were before the object
 	following                bool
 	closer                   byte // '}' or ']', 0 around the whole text
 }
@@ -137,7 +142,7 @@ func newScanner() *scanner {
 // one that is not worth to be remembered.
 func (s *scanner) reset() {
 	*s = scanner{
-		nodes: s.nodes[:0], pending: s.pending[:0], open: s.open[:0], keys: s.keys[:0], fresh: s.fresh[:0], order: s.order[:0], side: s.side[:0],
+		nodes: s.nodes[:0], pending: s.pending[:0], open: s.open[:0], keys: s.keys[:0], lists: s.lists[:0], fresh: s.fresh[:0], order: s.order[:0], side: s.side[:0],
 		shapes: append(s.shapes[:0], flagSorted),
 		known:  append(s.known[:0], shape{exact: flagExact}, shape{}),
 	}
@@ -147,7 +152,7 @@ func (s *scanner) reset() {
 const keep = 1 << 16
 
 func (s *scanner) release() {
-	if cap(s.nodes) > keep || cap(s.shapes) > keep || cap(s.pending) > keep || cap(s.fresh) > keep/4 || cap(s.order) > keep/4 || cap(s.side) > keep {
+	if cap(s.nodes) > keep || cap(s.shapes) > keep || cap(s.pending) > keep || cap(s.fresh) > keep || cap(s.keys) > keep/8 || cap(s.order) > keep/4 || cap(s.side) > keep {
 		return
 	}
 	s.reset()
@@ -248,9 +253,10 @@ value:
 			f.exact &= n
 			if len(text)-i > 16 && text[i] == ',' && f.next < f.last {
 				// Mostly the key that is expected follows at once.
-				if k := &s.keys[f.next]; k.matches(text, i+1) {
+				id := s.lists[f.next]
+				if k := &s.keys[id]; k.matches(text, i+1) {
 					i += 1 + int(k.size)
-					f.next++
+					s.take(f, id)
 					if beside = flagBeside; text[i] <= ' ' {
 						i, beside, f.exact = skipSpace(text, i), 0, 0
 					}
@@ -302,8 +308,8 @@ func (s *scanner) end(f *frame, i int) *Error {
 // enter opens a container in f that starts at i.
 func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
 	child := f.child
-	if f.following {
-		child = s.keys[f.next-1].child
+	if f.closer == '}' {
+		child = s.keys[f.key].child
 	}
 	if n := len(s.open); n < cap(s.open) {
 		s.open = s.open[:n+1] // every field is set below
@@ -314,12 +320,13 @@ func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
 	f.base, f.start = uint32(len(s.pending)), uint32(i)
 	f.exact, f.beside = flagExact, beside
 	f.child = child
-	f.shape, f.next, f.last, f.fresh = 0, 0, 0, 0
-	f.following = opener == '{'
 	f.closer = opener + 2 // '}' and ']' stand two after '{' and '['
+	f.following = opener == '{'
+	f.next, f.last = 0, 0
 	if f.following {
 		known := &s.known[child]
 		f.shape, f.next, f.last = child, known.first, known.first+known.count
+		f.keys, f.known = uint32(len(s.keys)), uint32(len(s.known))
 	}
 	return f
 }
@@ -329,12 +336,10 @@ func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
 func (s *scanner) leave(f *frame, end int) (around *frame, n node) {
 	kind, exact, second, child := ArrayKind, f.exact, 0, f.child
 	if f.closer == '}' {
-		kind = ObjectKind
+		kind, child = ObjectKind, f.shape
+		s.count += 2 * (len(s.pending) - int(f.base))
 		if !f.following || f.next != f.last {
 			child = s.ownShape(f)
-		} else {
-			child = f.shape
-			s.count += 2 * (len(s.pending) - int(f.base))
 		}
 		known := &s.known[child]
 		second = int(known.at)

@@ -10,45 +10,50 @@ import (
 	"slices"
 )
 
-// Most objects of a text have the same keys in the same order as another one in the
-// same place: the elements of a list of records, and what these hold under
-// one key. So an object is taken to have the shape of the last one there. As long
-// as its keys are the expected ones, they are compared and not scanned, and need no
-// sorting.
+// Most objects of a text have the same keys as another one in the same place: as the
+// last element of a list of records, or what that had under the same key. So an object
+// is expected to have the shape of the last one there. An expected key is compared and
+// not scanned, and an object that has all of them needs no sorting either.
 
 // shape is a list of keys that is expected again.
 type shape struct {
-	first, count uint32 // its keys in the scanner's keys
+	first, count uint32 // its keys in the scanner's lists
 	at           uint32 // where it is in the tape's shapes
 	exact        node   // flagExact if the keys are written, and ordered, canonically
 }
 
 // key is a key, and what to compare with to find it again.
 type key struct {
-	node  node
-	head  uint64 // the first bytes of its text, from the quotation mark to the colon
-	mask  uint64 // which bits of head are its text
-	tail  uint64 // the last bytes of its text, if it is longer than head
-	size  uint32 // of its text
-	child uint32 // the shape of the last object under it
+	node   node
+	prefix uint64 // the first bytes of its text, the first one highest; 0 if it has escapes
+	head   uint64 // the first bytes of its source, from the quotation mark to the colon
+	mask   uint64 // which bits of head are it
+	tail   uint64 // the last bytes of its source, if it is longer than head
+	size   uint32 // of its source
+	child  uint32 // the shape of the last object under it
 }
 
-// Shapes are not remembered that have too many keys, nor too many shapes.
+// Bounds on what is remembered, and on how far a key is looked for.
 const (
 	maxShapeKeys = 64
-	maxKnownKeys = 1 << 12
+	maxLists     = 1 << 14
+	maxSearch    = 16
 )
 
 // expect notes that the last child of f has, or had in it, objects of a shape.
 func (s *scanner) expect(f *frame, child uint32) {
-	switch {
-	case f.following:
-		s.keys[f.next-1].child = child
-	case f.closer == '}':
-		s.fresh[len(s.fresh)-1].child = child
-		f.child = child
-	default:
-		f.child = child
+	f.child = child
+	if f.closer == '}' {
+		s.keys[f.key].child = child
+	}
+}
+
+// take notes that the next key of f is the expected one.
+func (s *scanner) take(f *frame, id uint32) {
+	f.key = id
+	f.next++
+	if !f.following {
+		s.fresh = append(s.fresh, id)
 	}
 }
 
@@ -56,11 +61,11 @@ func (s *scanner) expect(f *frame, child uint32) {
 // value starts, and flagBeside if nothing but the colon is between.
 func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 	text := s.text
-	start := i
-	if f.next < f.last && len(text)-i > 16 && s.keys[f.next].matches(text, i) {
-		i += int(s.keys[f.next].size)
-		start = i - 1
-		f.next++
+	colon := i
+	if id, ok := s.expected(f, i); ok {
+		i += int(s.keys[id].size)
+		colon = i - 1
+		s.take(f, id)
 	} else {
 		end, flags := 0, node(0)
 		if i < len(text) && text[i] == '"' {
@@ -74,8 +79,12 @@ func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 		case f.following:
 			s.depart(f)
 		}
-		s.fresh = append(s.fresh, s.newKey(makeNode(StringKind, flags, i, end-i)))
-		start, i = end, end
+		k := s.newKey(makeNode(StringKind, flags, i, end-i))
+		k.child = f.child
+		f.key = uint32(len(s.keys))
+		s.keys = append(s.keys, k)
+		s.fresh = append(s.fresh, f.key)
+		colon, i = end, end
 		if i < len(text) && text[i] <= ' ' {
 			i = skipSpace(text, i)
 		}
@@ -87,11 +96,44 @@ func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 	if i < len(text) && text[i] <= ' ' {
 		i = skipSpace(text, i)
 	}
-	if i-start > 1 {
+	if i-colon > 1 {
 		f.exact = 0
 		return i, 0, nil
 	}
 	return i, flagBeside, nil
+}
+
+// expected returns the key at i if it is one that the object may have: the next one of the
+// shape, or another one, after which those are expected that follow it there.
+func (s *scanner) expected(f *frame, i int) (id uint32, ok bool) {
+	text := s.text
+	if len(text)-i <= 16 {
+		return 0, false
+	}
+	if f.next < f.last {
+		id = s.lists[f.next]
+		if s.keys[id].matches(text, i) {
+			return id, true
+		}
+	}
+	first := s.known[f.shape].first
+	for at, id := range s.lists[first:][:min(s.known[f.shape].count, maxSearch)] {
+		if s.keys[id].matches(text, i) {
+			if f.following {
+				s.depart(f)
+			}
+			f.next = first + uint32(at)
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// depart notes that an object does not have the expected keys.
+func (s *scanner) depart(f *frame) {
+	f.following = false
+	f.fresh = uint32(len(s.fresh))
+	s.fresh = append(s.fresh, s.lists[s.known[f.shape].first:f.next]...)
 }
 
 // newKey makes what is needed to find a key again, if a colon follows it.
@@ -105,6 +147,10 @@ func (s *scanner) newKey(n node) key {
 		if k.size > 8 {
 			k.tail, _ = s.head(end-7, end+1)
 		}
+	}
+	if !n.has(flagEscaped) {
+		head, _ := s.head(i+1, end-1)
+		k.prefix = bits.ReverseBytes64(head)
 	}
 	return k
 }
@@ -140,37 +186,30 @@ func (s *scanner) head(i, end int) (head, mask uint64) {
 	return head, mask
 }
 
-// depart makes an object's keys its own.
-func (s *scanner) depart(f *frame) {
-	f.following = false
-	f.fresh = uint32(len(s.fresh))
-	s.fresh = append(s.fresh, s.keys[s.known[f.shape].first:f.next]...)
-	f.next = f.last
-}
-
 // ownShape makes a shape of the keys of an object that ends, and returns its number.
 func (s *scanner) ownShape(f *frame) uint32 {
 	if f.following {
 		s.depart(f)
 	}
 	keys := s.fresh[f.fresh:]
-	s.count += 2 * len(keys)
 	s.fresh = s.fresh[:f.fresh] // its content stays for now
 	order, sorted := s.sort(keys)
-	keys, repeated := s.settle(f, keys, order)
+	repeated := s.repeated(order)
 	if repeated {
+		keys = s.settle(f, keys, order)
 		order, sorted = s.sort(keys)
 	}
-	known := shape{first: uint32(len(s.keys)), count: uint32(len(keys)), at: uint32(len(s.shapes))}
+	known := shape{first: uint32(len(s.lists)), count: uint32(len(keys)), at: uint32(len(s.shapes))}
 	head := makeNode(NullKind, 0, 0, len(keys))
 	if sorted {
 		head |= flagSorted
 		known.exact = flagExact
 	}
 	s.shapes = append(s.shapes, head)
-	for i := range keys {
-		known.exact &= keys[i].node
-		s.shapes = append(s.shapes, keys[i].node)
+	for _, id := range keys {
+		n := s.keys[id].node
+		known.exact &= n
+		s.shapes = append(s.shapes, n)
 	}
 	if !sorted {
 		for i := range order {
@@ -180,13 +219,16 @@ func (s *scanner) ownShape(f *frame) uint32 {
 	if repeated {
 		known.exact = 0
 	}
-	if repeated || len(keys) > maxShapeKeys || len(s.keys)+len(keys) > maxKnownKeys {
+	if repeated || len(keys) > maxShapeKeys || len(s.lists)+len(keys) > maxLists {
+		if int(f.known) == len(s.known) {
+			s.keys = s.keys[:f.keys] // nothing refers to the others any more
+		}
 		// Shape 1 is for those that are not expected again.
 		known.count = 0
 		s.known[1] = known
 		return 1
 	}
-	s.keys = append(s.keys, keys...)
+	s.lists = append(s.lists, keys...)
 	s.known = append(s.known, known)
 	return uint32(len(s.known) - 1)
 }
@@ -202,10 +244,16 @@ type sortable struct {
 
 // sort brings keys into canonical order, equal ones in document order, and reports
 // whether they were in it.
-func (s *scanner) sort(keys []key) (order []sortable, sorted bool) {
+func (s *scanner) sort(keys []uint32) (order []sortable, sorted bool) {
 	order, s.side = s.order[:0], s.side[:0]
-	for i := range keys {
-		order = append(order, s.sortable(&keys[i], i))
+	for i, id := range keys {
+		k := &s.keys[id]
+		start := uint32(k.node.first() + 1)
+		o := sortable{prefix: k.prefix, start: start, end: start + uint32(k.node.second()-2), place: uint32(i)}
+		if k.node.has(flagEscaped) {
+			s.decode(&o)
+		}
+		order = append(order, o)
 	}
 	s.order = order
 	if len(order) > 16 {
@@ -224,29 +272,24 @@ func (s *scanner) sort(keys []key) (order []sortable, sorted bool) {
 		for ; j > 0 && (order[j-1].prefix > o.prefix || order[j-1].prefix == o.prefix && s.compare(order[j-1], o) > 0); j-- {
 			order[j] = order[j-1]
 		}
-		order[j] = o
-		sorted = sorted && j == i
+		if j < i {
+			order[j] = o
+			sorted = false
+		}
 	}
 	return order, sorted
 }
 
-func (s *scanner) sortable(k *key, place int) sortable {
-	start := k.node.first() + 1
-	end := start + k.node.second() - 2
-	o := sortable{start: uint32(start), end: uint32(end), place: uint32(place)}
-	if !k.node.has(flagEscaped) {
-		head, _ := s.head(start, end)
-		o.prefix = bits.ReverseBytes64(head)
-		return o
-	}
+// decode decodes a key that has escapes.
+func (s *scanner) decode(o *sortable) {
+	raw := s.text[o.start:o.end]
 	o.decoded = true
 	o.start = uint32(len(s.side))
-	s.side = append(s.side, unescape(s.text[start:end])...)
+	s.side = append(s.side, unescape(raw)...)
 	o.end = uint32(len(s.side))
 	for i, c := range s.side[o.start:min(o.start+8, o.end)] {
 		o.prefix |= uint64(c) << (56 - 8*i)
 	}
-	return o
 }
 
 func (s *scanner) compare(a, b sortable) int {
@@ -263,18 +306,19 @@ func (s *scanner) sortedText(o sortable) []byte {
 	return bytesOf(s.text)[o.start:o.end]
 }
 
-// settle drops all but the last of equal keys, with their values. The last one
-// takes the place of the first.
-func (s *scanner) settle(f *frame, keys []key, order []sortable) (_ []key, repeated bool) {
+// repeated reports whether two of the keys are equal.
+func (s *scanner) repeated(order []sortable) bool {
 	for i := 1; i < len(order); i++ {
-		if s.compare(order[i-1], order[i]) == 0 {
-			repeated = true
-			break
+		if order[i-1].prefix == order[i].prefix && s.compare(order[i-1], order[i]) == 0 {
+			return true
 		}
 	}
-	if !repeated {
-		return keys, false
-	}
+	return false
+}
+
+// settle drops all but the last of equal keys, with their values. The last one
+// takes the place of the first.
+func (s *scanner) settle(f *frame, keys []uint32, order []sortable) []uint32 {
 	values := s.pending[f.base:]
 	dropped := make([]bool, len(keys))
 	for i := 0; i < len(order); {
@@ -294,5 +338,5 @@ func (s *scanner) settle(f *frame, keys []key, order []sortable) (_ []key, repea
 		}
 	}
 	s.pending = s.pending[:int(f.base)+kept]
-	return keys[:kept], true
+	return keys[:kept]
 }
