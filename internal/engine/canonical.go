@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -140,91 +141,100 @@ func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
 	var room [32]writing
 	stack := room[:0]
 	source := bytesOf(t.source)
-	w := t.writing(n)
-	dst = append(dst, w.opener)
+	next := 0
 container:
 	for {
-		children := t.nodes[w.first:][:w.count]
-		var keys, order []node
-		if w.opener == '{' {
-			keys, order = t.keys(w.shape)
+		opener := byte('[')
+		if n.kind() == ObjectKind {
+			opener = '{'
 		}
-		for w.next < w.count {
-			i := int(w.next)
-			w.next++
-			if i > 0 {
+		if next == 0 {
+			dst = append(dst, opener)
+		}
+		children, keys, order := t.parts(n)
+		for next < len(children) {
+			i := next
+			if next++; i > 0 {
 				dst = append(dst, ',')
 			}
 			if order != nil {
 				i = int(order[i])
 			}
-			n = children[i]
-			text := n
-			if n.container() {
-				text = t.nodes[n.first()-1]
-			}
+			child := children[i]
+			text := t.extent(child)
 			start := text.first()
 			end := start + text.second()
 			if keys != nil {
 				key := keys[i]
-				if (n & key).has(flagExact) && n.has(flagBeside) {
+				if (child & key).has(flagExact) && child.has(flagBeside) {
 					start -= key.second() + 1 // The source has the member as it is wanted.
 				} else {
 					dst = append(t.appendString(dst, key), ':')
 				}
 			}
 			switch {
-			case n.has(flagExact):
-				if at := len(dst); end-start <= 32 && len(source)-start >= 32 && cap(dst)-at >= 32 {
-					// Copying more than is needed is faster than being exact.
-					*(*[32]byte)(dst[at : at+32]) = *(*[32]byte)(source[start:])
-					dst = dst[:at+end-start]
-				} else {
-					dst = append(dst, source[start:end]...)
-				}
-			case n.container():
-				stack = append(stack, w)
-				w = t.writing(n)
-				dst = append(dst, w.opener)
+			case child.has(flagExact):
+				dst = appendPart(dst, source, start, end)
+			case child.container():
+				stack = append(stack, writing{n, next})
+				n, next = child, 0
 				continue container
-			case n.kind() == StringKind:
-				dst = t.appendString(dst, n)
+			case child.kind() == StringKind:
+				dst = t.appendString(dst, child)
 			default:
 				var err error
-				if dst, err = t.value(n).appendScalar(dst); err != nil {
+				if dst, err = t.value(child).appendScalar(dst); err != nil {
 					return dst, err
 				}
 			}
 		}
-		dst = append(dst, w.opener+2) // '}' and ']' stand two after '{' and '['
+		dst = append(dst, opener+2) // '}' and ']' stand two after '{' and '['
 		if len(stack) == 0 {
 			return dst, nil
 		}
-		w = stack[len(stack)-1]
+		around := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
+		n, next = around.n, around.next
 	}
 }
 
-// writing is a container that is being written, and how far it is.
+// appendPart appends source[start:end], which is mostly short.
+func appendPart(dst, source []byte, start, end int) []byte {
+	at := len(dst)
+	if end-start > 64 || len(source)-start < 64 || cap(dst)-at < 64 {
+		return append(dst, source[start:end]...)
+	}
+	// Copying more than is needed is faster than being exact.
+	copy32(dst[at:at+32], source[start:])
+	if end-start > 32 {
+		copy32(dst[at+32:at+64], source[start+32:])
+	}
+	return dst[:at+end-start]
+}
+
+// copy32 copies 32 bytes.
+func copy32(dst, src []byte) {
+	_, _ = dst[31], src[31]
+	le := binary.LittleEndian
+	a, b, c, d := le.Uint64(src), le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint64(src[24:])
+	le.PutUint64(dst, a)
+	le.PutUint64(dst[8:], b)
+	le.PutUint64(dst[16:], c)
+	le.PutUint64(dst[24:], d)
+}
+
+// writing is a container that is being written, and which child is next.
 type writing struct {
-	first, next, count, shape uint32
-	opener                    byte
-}
-
-func (t *tape) writing(n node) writing {
-	if n.kind() == ArrayKind {
-		return writing{first: uint32(n.first()), count: uint32(n.second()), opener: '['}
-	}
-	shape := uint32(n.second())
-	return writing{first: uint32(n.first()), count: uint32(t.shapes[shape].second()), shape: shape, opener: '{'}
+	n    node
+	next int
 }
 
 // appendString appends the canonical form of a string or key.
 func (t *tape) appendString(dst []byte, n node) []byte {
-	text := n.within(t.source)
 	if n.has(flagExact) {
-		return append(dst, text...)
+		return appendPart(dst, bytesOf(t.source), n.first(), n.first()+n.second())
 	}
+	text := n.within(t.source)
 	return append(appendEscaped(append(dst, '"'), text[1:len(text)-1]), '"')
 }
 

@@ -101,7 +101,7 @@ type scanner struct {
 	keys    []key    // keys that were met
 	known   []shape  // shapes that are expected again
 	lists   []uint32 // their keys, shape by shape
-	fresh   []uint32 // the keys so far of open objects that do not follow a shape
+	fresh   []member // the keys so far of open objects that do not follow a shape
 	order   []sortable
 	side    []byte // the texts of keys that have escapes, while they are sorted
 
@@ -165,25 +165,22 @@ func fail(at int, what string) *Error {
 
 // skipSpace returns where white space from i on ends.
 func skipSpace(text string, i int) int {
-	for {
-		// Most of it is indentation.
-		if len(text)-i >= 8 {
-			n := leadingBytes(word(text, i), ' ')
-			i += n
-			if n == 8 {
-				continue
-			}
-		}
-		if i == len(text) {
-			return i
-		}
+	for i < len(text) {
 		switch text[i] {
 		case ' ', '\t', '\n', '\r':
 			i++
-			continue
+		default:
+			return i
 		}
-		return i
+		// Mostly a line ends, and an indentation follows.
+		for len(text)-i >= 8 {
+			n := leadingBytes(word(text, i), ' ')
+			if i += n; n < 8 {
+				break
+			}
+		}
 	}
+	return i
 }
 
 func (s *scanner) scan() *Error {

@@ -33,6 +33,13 @@ type key struct {
 	child  uint32 // the shape of the last object under it
 }
 
+// member is a key of an object, and where in the object's expected shape it is: -1
+// if it is not.
+type member struct {
+	id uint32
+	at int32
+}
+
 // Bounds on what is remembered, and on how far a key is looked for.
 const (
 	maxShapeKeys = 64
@@ -51,10 +58,10 @@ func (s *scanner) expect(f *frame, child uint32) {
 // take notes that the next key of f is the expected one.
 func (s *scanner) take(f *frame, id uint32) {
 	f.key = id
-	f.next++
 	if !f.following {
-		s.fresh = append(s.fresh, id)
+		s.fresh = append(s.fresh, member{id, int32(f.next - s.known[f.shape].first)})
 	}
+	f.next++
 }
 
 // key scans the next key of an object, at i, and the colon after it. It returns where the
@@ -83,7 +90,7 @@ func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 		k.child = f.child
 		f.key = uint32(len(s.keys))
 		s.keys = append(s.keys, k)
-		s.fresh = append(s.fresh, f.key)
+		s.fresh = append(s.fresh, member{f.key, -1})
 		colon, i = end, end
 		if i < len(text) && text[i] <= ' ' {
 			i = skipSpace(text, i)
@@ -116,13 +123,14 @@ func (s *scanner) expected(f *frame, i int) (id uint32, ok bool) {
 			return id, true
 		}
 	}
-	first := s.known[f.shape].first
-	for at, id := range s.lists[first:][:min(s.known[f.shape].count, maxSearch)] {
-		if s.keys[id].matches(text, i) {
+	known := &s.known[f.shape]
+	w := word(text, i)
+	for at, id := range s.lists[known.first:][:min(known.count, maxSearch)] {
+		if k := &s.keys[id]; w&k.mask == k.head && k.matches(text, i) {
 			if f.following {
 				s.depart(f)
 			}
-			f.next = first + uint32(at)
+			f.next = known.first + uint32(at)
 			return id, true
 		}
 	}
@@ -133,7 +141,10 @@ func (s *scanner) expected(f *frame, i int) (id uint32, ok bool) {
 func (s *scanner) depart(f *frame) {
 	f.following = false
 	f.fresh = uint32(len(s.fresh))
-	s.fresh = append(s.fresh, s.lists[s.known[f.shape].first:f.next]...)
+	first := s.known[f.shape].first
+	for i, id := range s.lists[first:f.next] {
+		s.fresh = append(s.fresh, member{id, int32(i)})
+	}
 }
 
 // newKey makes what is needed to find a key again, if a colon follows it.
@@ -193,27 +204,30 @@ func (s *scanner) ownShape(f *frame) uint32 {
 	}
 	keys := s.fresh[f.fresh:]
 	s.fresh = s.fresh[:f.fresh] // its content stays for now
-	order, sorted := s.sort(keys)
-	repeated := s.repeated(order)
-	if repeated {
-		keys = s.settle(f, keys, order)
-		order, sorted = s.sort(keys)
+	order, ok := s.permuted(f, keys)
+	repeated := false
+	if !ok {
+		order = s.sort(keys)
+		if repeated = s.repeated(order); repeated {
+			keys = s.settle(f, keys, order)
+			order = s.sort(keys)
+		}
 	}
-	known := shape{first: uint32(len(s.lists)), count: uint32(len(keys)), at: uint32(len(s.shapes))}
-	head := makeNode(NullKind, 0, 0, len(keys))
-	if sorted {
-		head |= flagSorted
-		known.exact = flagExact
-	}
-	s.shapes = append(s.shapes, head)
-	for _, id := range keys {
-		n := s.keys[id].node
+	known := shape{first: uint32(len(s.lists)), count: uint32(len(keys)), at: uint32(len(s.shapes)), exact: flagExact}
+	s.shapes = append(s.shapes, makeNode(NullKind, flagSorted, 0, len(keys)))
+	for _, m := range keys {
+		n := s.keys[m.id].node
 		known.exact &= n
 		s.shapes = append(s.shapes, n)
 	}
-	if !sorted {
-		for i := range order {
-			s.shapes = append(s.shapes, node(order[i].place))
+	for i := range order {
+		if int(order[i].place) != i {
+			known.exact = 0
+			s.shapes[known.at] &^= flagSorted
+			for _, o := range order {
+				s.shapes = append(s.shapes, node(o.place))
+			}
+			break
 		}
 	}
 	if repeated {
@@ -228,9 +242,40 @@ func (s *scanner) ownShape(f *frame) uint32 {
 		s.known[1] = known
 		return 1
 	}
-	s.lists = append(s.lists, keys...)
+	for _, m := range keys {
+		s.lists = append(s.lists, m.id)
+	}
 	s.known = append(s.known, known)
 	return uint32(len(s.known) - 1)
+}
+
+// permuted returns the canonical order of keys if they are the expected ones in another
+// order. It need not compare them, since the order of the expected ones is known.
+func (s *scanner) permuted(f *frame, keys []member) (order []sortable, ok bool) {
+	known := s.known[f.shape]
+	if len(keys) != int(known.count) || len(keys) > maxSearch {
+		return nil, false
+	}
+	var places [maxSearch]uint32
+	met := 0
+	for i, m := range keys {
+		if m.at < 0 || met>>m.at&1 != 0 {
+			return nil, false
+		}
+		met |= 1 << m.at
+		places[m.at] = uint32(i)
+	}
+	order = s.order[:0]
+	head := s.shapes[known.at]
+	for i := range keys {
+		at := i
+		if !head.has(flagSorted) {
+			at = int(s.shapes[int(known.at)+1+len(keys)+i])
+		}
+		order = append(order, sortable{place: places[at]})
+	}
+	s.order = order
+	return order, true
 }
 
 // sortable is a key that is being sorted.
@@ -242,12 +287,12 @@ type sortable struct {
 	decoded bool
 }
 
-// sort brings keys into canonical order, equal ones in document order, and reports
-// whether they were in it.
-func (s *scanner) sort(keys []uint32) (order []sortable, sorted bool) {
-	order, s.side = s.order[:0], s.side[:0]
-	for i, id := range keys {
-		k := &s.keys[id]
+// sort brings keys into canonical order, equal ones in document order.
+func (s *scanner) sort(keys []member) []sortable {
+	order := s.order[:0]
+	s.side = s.side[:0]
+	for i, m := range keys {
+		k := &s.keys[m.id]
 		start := uint32(k.node.first() + 1)
 		o := sortable{prefix: k.prefix, start: start, end: start + uint32(k.node.second()-2), place: uint32(i)}
 		if k.node.has(flagEscaped) {
@@ -257,27 +302,20 @@ func (s *scanner) sort(keys []uint32) (order []sortable, sorted bool) {
 	}
 	s.order = order
 	if len(order) > 16 {
-		if slices.IsSortedFunc(order, s.compare) {
-			return order, true
-		}
 		slices.SortFunc(order, func(a, b sortable) int {
 			return cmp.Or(s.compare(a, b), cmp.Compare(a.place, b.place))
 		})
-		return order, false
+		return order
 	}
-	sorted = true
 	for i := 1; i < len(order); i++ { // for the few keys of most objects
 		o := order[i]
 		j := i
 		for ; j > 0 && (order[j-1].prefix > o.prefix || order[j-1].prefix == o.prefix && s.compare(order[j-1], o) > 0); j-- {
 			order[j] = order[j-1]
 		}
-		if j < i {
-			order[j] = o
-			sorted = false
-		}
+		order[j] = o
 	}
-	return order, sorted
+	return order
 }
 
 // decode decodes a key that has escapes.
@@ -318,7 +356,7 @@ func (s *scanner) repeated(order []sortable) bool {
 
 // settle drops all but the last of equal keys, with their values. The last one
 // takes the place of the first.
-func (s *scanner) settle(f *frame, keys []uint32, order []sortable) []uint32 {
+func (s *scanner) settle(f *frame, keys []member, order []sortable) []member {
 	values := s.pending[f.base:]
 	dropped := make([]bool, len(keys))
 	for i := 0; i < len(order); {

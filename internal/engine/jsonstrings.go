@@ -4,6 +4,8 @@
 package engine
 
 import (
+	"encoding/binary"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -159,25 +161,42 @@ func unescape(raw string) string {
 }
 
 // appendEscaped appends the canonical form of a string that was scanned, without
-// its quotation marks.
+// its quotation marks. An escape's canonical form is never longer than itself.
 func appendEscaped(dst []byte, raw string) []byte {
-	for {
-		i := strings.IndexByte(raw, '\\')
-		if i < 0 {
-			return append(dst, raw...)
-		}
-		dst = append(dst, raw[:i]...)
-		for i < len(raw) && raw[i] == '\\' {
-			r, size := decodeEscape(raw[i:])
-			i += size
-			if r < 0x20 || r == '"' || r == '\\' {
-				dst = appendEscape(dst, byte(r))
-			} else {
-				dst = utf8.AppendRune(dst, r)
+	end := len(dst)
+	dst = slices.Grow(dst, len(raw)+8)
+	dst = dst[:cap(dst)]
+	for i := 0; i < len(raw); {
+		if len(raw)-i >= 8 {
+			w := word(raw, i)
+			binary.LittleEndian.PutUint64(dst[end:], w)
+			n := firstByte(w, '\\')
+			i += n
+			end += n
+			if n == 8 {
+				continue
 			}
 		}
-		raw = raw[i:]
+		c := raw[i]
+		if c != '\\' {
+			dst[end] = c
+			i++
+			end++
+			continue
+		}
+		r, size := decodeEscape(raw[i:])
+		i += size
+		switch {
+		case r < 0x20 || r == '"' || r == '\\':
+			end = len(appendEscape(dst[:end], byte(r)))
+		case r < utf8.RuneSelf:
+			dst[end] = byte(r)
+			end++
+		default:
+			end += utf8.EncodeRune(dst[end:], r)
+		}
 	}
+	return dst[:end]
 }
 
 // decodeEscape decodes the escape that a string which was scanned starts with.

@@ -40,6 +40,12 @@ func firstMark(m uint64) int { return bits.TrailingZeros64(m) / 8 }
 // leadingBytes is how many of the first bytes of w are c.
 func leadingBytes(w uint64, c byte) int { return bits.TrailingZeros64(w^uint64(c)*lowBits) / 8 }
 
+// firstByte is how many bytes of w stand before the first c, 8 if there is none.
+func firstByte(w uint64, c byte) int {
+	x := w ^ uint64(c)*lowBits
+	return bits.TrailingZeros64((x-lowBits)&^x&highBits) / 8
+}
+
 // leadingDigits is how many of the first bytes of w are decimal digits.
 func leadingDigits(w uint64) int {
 	// A digit has the high half 3, and keeps it if 6 is added. A sum carries only out of

@@ -116,20 +116,31 @@ func (t *tape) index(n node, i int) node {
 
 // keys are the keys of a shape in document order. order says how to go through them
 // in canonical order; it is nil if that is the same.
-func (t *tape) keys(shape uint32) (keys, order []node) {
+func (t *tape) keys(shape int) (keys, order []node) {
 	head := t.shapes[shape]
-	size, rest := head.second(), t.shapes[shape+1:]
-	if head.has(flagSorted) {
-		return rest[:size], nil
+	keys = t.shapes[shape+1:]
+	size := head.second()
+	if !head.has(flagSorted) {
+		order = keys[size : 2*size]
 	}
-	return rest[:size], rest[size : 2*size]
+	return keys[:size], order
+}
+
+// parts are what a container consists of; an array has no keys and no order.
+func (t *tape) parts(n node) (children, keys, order []node) {
+	children = t.nodes[n.first():]
+	if n.kind() == ArrayKind {
+		return children[:n.second()], nil, nil
+	}
+	keys, order = t.keys(n.second())
+	return children[:len(keys)], keys, order
 }
 
 // fewKeys is where comparing with every key stops being faster than a search.
 const fewKeys = 8
 
 func (t *tape) get(n node, key string) (Value, bool) {
-	keys, order := t.keys(uint32(n.second()))
+	keys, order := t.keys(n.second())
 	if len(keys) <= fewKeys {
 		for i, k := range keys {
 			if !k.has(flagEscaped) && k.second() != len(key)+2 {

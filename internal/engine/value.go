@@ -184,7 +184,7 @@ func (v Value) Member(i int) (string, Value) {
 		panic("engine: Member of a value that is no object")
 	}
 	if v.tape != nil {
-		keys, _ := v.tape.keys(uint32(node(v.bits).second()))
+		keys, _ := v.tape.keys(node(v.bits).second())
 		return v.tape.keyText(keys[i]), v.tape.value(v.tape.index(node(v.bits), i))
 	}
 	m := v.made.members[i]
