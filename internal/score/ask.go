@@ -64,7 +64,7 @@ func (c *calls) ask(p *genai.Part, model int, from source, seq *int) *call {
 		k.tool = p.Tool
 	}
 	k.serverSide = k.serverSide || p.ServerSide
-	k.arguments = append(k.arguments, &p.Content)
+	c.addArguments(k, &p.Content)
 	return k
 }
 
@@ -95,29 +95,37 @@ func (c *calls) asked(p *genai.Part, model int, from source) *call {
 // the same arguments if there is one.
 func (c *calls) unaskedCall(tool, key string, content *genai.Content, model int, from source, least likeness) *call {
 	list := c.unasked[tool]
-	for len(list) > 0 && list[0].asked >= 0 {
-		list = list[1:]
-	}
-	c.unasked[tool] = list
 	var found *call
+	asked := 0
 	for n, k := range list {
-		if n == maxBeside {
-			break
-		}
-		if k.asked >= 0 || key != "" && k.key != "" || !c.inTime(k, model, from) {
+		if k.asked >= 0 {
+			asked++
 			continue
 		}
-		switch c.compare(k, content) {
-		case alike:
-			return k
-		case unknown:
-			if found == nil && least == unknown {
-				found = k
-			}
+		if n >= maxScanned {
+			break
 		}
+		if key != "" && k.key != "" || !c.inTime(k, model, from) {
+			continue
+		}
+		like := c.compare(k, content)
+		if like == alike {
+			found = k
+			break
+		}
+		if like == unknown && found == nil && least == unknown {
+			found = k
+		}
+	}
+	if asked > maxScanned/2 {
+		c.unasked[tool] = slices.DeleteFunc(list, func(k *call) bool { return k.asked >= 0 })
 	}
 	return found
 }
+
+// maxScanned bounds how many calls are compared with a request or a result that
+// has no id.
+const maxScanned = 512
 
 // inTime reports whether a call can be the one that a model asked for: it does
 // not end before the model began, and what a model is shown has begun before.
@@ -178,8 +186,11 @@ func (c *calls) answered(p *genai.Part, key string) (k *call, sure bool) {
 	fits := func(k *call) bool {
 		return k.shownAt < 0 && (k.key == "" || key == "") && sameTool(k.tool, p.Tool)
 	}
+	for len(c.pending) > 0 && c.pending[0].shownAt >= 0 {
+		c.pending = c.pending[1:]
+	}
 	var open []*call
-	for _, k := range c.pending {
+	for _, k := range c.pending[:min(len(c.pending), maxScanned)] {
 		if fits(k) {
 			open = append(open, k)
 		}
@@ -190,8 +201,12 @@ func (c *calls) answered(p *genai.Part, key string) (k *call, sure bool) {
 		c.guessed = c.guessed || !sure
 		return k, sure
 	}
-	if i := slices.IndexFunc(c.list, func(k *call) bool { return k.asked >= 0 && fits(k) }); i >= 0 {
-		return c.list[i], false
+	for c.shown < len(c.list) && c.list[c.shown].shownAt >= 0 {
+		c.shown++
+	}
+	rest := c.list[c.shown:min(len(c.list), c.shown+maxScanned)]
+	if i := slices.IndexFunc(rest, func(k *call) bool { return k.asked >= 0 && fits(k) }); i >= 0 {
+		return rest[i], false
 	}
 	return nil, false
 }

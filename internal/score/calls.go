@@ -70,8 +70,11 @@ type calls struct {
 	bySpan    map[int]*call      // of tool spans
 	unasked   map[string][]*call // by tool: calls that no request was found for yet
 	pending   []*call            // what the last message that asked for calls asked for
+	shown     int                // so many calls at the front of the list were answered
 	guessed   bool               // an answer to these was given to one of several
 	broken    bool               // a message list could not be read
+
+	failures map[string]genai.Timestamp // the first end of a span that evidently failed, by status message
 }
 
 // newCalls joins the tool spans. models are the spans whose messages count;
@@ -168,9 +171,16 @@ func (c *calls) addSpan(i int) {
 	if k.tool == "" {
 		k.tool = tool
 	}
-	k.arguments = append(k.arguments, &s.Call.Arguments)
+	c.addArguments(k, &s.Call.Arguments)
 	if fresh {
 		c.unasked[k.tool] = append(c.unasked[k.tool], k)
+	}
+}
+
+// addArguments notes how a call's arguments are written, once for each spelling.
+func (c *calls) addArguments(k *call, content *genai.Content) {
+	if content.Captured() && len(k.arguments) < maxSpellings && !same(k.arguments, content) {
+		k.arguments = append(k.arguments, content)
 	}
 }
 
@@ -180,17 +190,17 @@ func (c *calls) addSpan(i int) {
 func (c *calls) enclosing(i int, key, tool string) *call {
 	t := c.t
 	s := &t.spans[i]
-	for at := t.nodes[i].parent; at >= 0; at = t.nodes[at].parent {
-		if kind := t.spans[at].Kind; kind == genai.Agent || kind == genai.Model {
+	above := t.nodes[i].above
+	for n := 0; above >= 0 && n < maxNested; n++ {
+		if t.spans[above].Kind != genai.Tool {
 			break // a tool that is an agent calls tools of its own
-		} else if kind != genai.Tool || !c.within(at) {
-			continue
 		}
-		outer := c.bySpan[at]
+		outer := c.bySpan[above]
 		if outer != nil && (key == "" || outer.key == "" || key == outer.key) && c.carries(outer, tool, s) &&
 			c.compare(outer, &s.Call.Arguments) != different {
 			return outer
 		}
+		above = t.nodes[above].above
 	}
 	for k := len(c.list) - 1; k >= 0 && k >= len(c.list)-maxBeside; k-- {
 		outer := c.list[k]
@@ -203,6 +213,9 @@ func (c *calls) enclosing(i int, key, tool string) *call {
 	}
 	return nil
 }
+
+// maxNested bounds how many tool spans around one are looked at.
+const maxNested = 32
 
 // maxBeside bounds how many calls are looked at for one that another
 // instrumentation recorded at the same time. Spans come in order of their
@@ -221,7 +234,7 @@ func (c *calls) carries(outer *call, tool string, s *genai.Span) bool {
 func (c *calls) beside(k *call, i int) bool {
 	t := c.t
 	overlaps := false
-	for _, own := range k.spans {
+	for _, own := range k.spans[:min(len(k.spans), maxNested)] {
 		if t.spans[own].Scope == t.spans[i].Scope || t.nodes[own].service != t.nodes[i].service {
 			return false
 		}

@@ -79,7 +79,7 @@ func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, con
 			switch {
 			case !sameTool(u.tool, p.Tool) && !namedFor(u.tool, p.Tool) && !namedFor(p.Tool, u.tool):
 				c.ambiguous[id] = true
-			case !c.same(u.arguments, &p.Content) && c.rewritten(u.arguments, &p.Content) == different:
+			case !same(u.arguments, &p.Content) && c.rewritten(u.arguments, &p.Content) == different:
 				c.ambiguous[id] = true
 			case answer >= 0 && u.answer >= 0 && u.answer != answer:
 				c.ambiguous[id] = true
@@ -87,7 +87,7 @@ func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, con
 			if u.tool == "" {
 				u.tool = p.Tool
 			}
-			if len(u.arguments) < maxSpellings && !c.same(u.arguments, &p.Content) {
+			if len(u.arguments) < maxSpellings && !same(u.arguments, &p.Content) {
 				u.arguments = append(u.arguments, &p.Content)
 			}
 			if answer >= 0 {
@@ -98,10 +98,10 @@ func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, con
 }
 
 // maxSpellings bounds in how many ways the arguments of one call are remembered.
-const maxSpellings = 4
+const maxSpellings = 8
 
 // same reports whether arguments stand there in the very form that was seen.
-func (c *calls) same(known []*genai.Content, other *genai.Content) bool {
+func same(known []*genai.Content, other *genai.Content) bool {
 	for _, k := range known {
 		if k.Form == other.Form && engine.Equal(k.Value, other.Value) {
 			return true

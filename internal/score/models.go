@@ -49,18 +49,15 @@ func (f *facts) models() []int {
 }
 
 // repeats reports whether a model span stands inside another one that has its
-// messages already.
+// messages already. A tool or an agent between them is an agent that the model's
+// tool is.
 func (f *facts) repeats(i int) bool {
-	t := f.t
-	for at := t.nodes[i].parent; at >= 0; at = t.nodes[at].parent {
-		switch s := &t.spans[at]; s.Kind {
-		case genai.Model:
-			return s.Input.Recorded && s.Output.Recorded
-		case genai.Tool, genai.Agent:
-			return false // an agent that the model's tool is
-		}
+	above := f.t.nodes[i].above
+	if above < 0 {
+		return false
 	}
-	return false
+	s := &f.t.spans[above]
+	return s.Kind == genai.Model && s.Input.Recorded && s.Output.Recorded
 }
 
 // maxModelsBeside bounds how many model spans are looked at for one that shows

@@ -5,6 +5,7 @@ package score
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
@@ -57,11 +58,13 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, s
 	if p.ParallelCalls == policy.Serialize {
 		list = serialized(list)
 	}
+	seen := len(state.seen)
 	for i := range list {
 		before := run.mark()
 		run.step(&list[i])
 		run.tell(&list[i], before)
 	}
+	run.conclude(seen)
 	run.close()
 	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
 	state.worst = max(state.worst, worst(v.Events))
@@ -156,7 +159,7 @@ func (r *runner) step(x *fact) {
 }
 
 // weigh softens a violation that an event which the telemetry lacks could
-// explain, and says it later if what follows leaves no explanation.
+// explain.
 func (r *runner) weigh(e *Event, event session.Event, violates bool) {
 	event.Payload = nil
 	if len(r.seen) < r.maxSeen {
@@ -164,32 +167,38 @@ func (r *runner) weigh(e *Event, event session.Event, violates bool) {
 	} else {
 		r.cut = true
 	}
-	why, missing := r.missing()
-	if why == "" || r.certain {
-		r.certain = r.certain || e.Verdict == EventViolation
+	if e.Verdict != EventViolation {
 		return
 	}
-	switch e.Verdict {
-	case EventViolation:
-		if !violates && r.explained(missing) {
-			e.Verdict, e.Reason = EventInconclusive, why
-			return
-		}
-		r.certain = true
-	case EventBlocked:
-		if event.Label != session.UnrecognizedLabel && !r.explained(missing) {
-			e.Verdict, e.Reason = EventViolation, reasonLabel
-			r.certain = true
-		}
+	if why, missing := r.missing(); why != "" && !r.certain && !violates && r.explained(r.seen, missing) {
+		e.Verdict, e.Reason = EventInconclusive, why
+		return
+	}
+	r.certain = true
+}
+
+// conclude says a violation that was softened after all, at the event from which
+// on nothing explains what happened. before is how many events were seen before
+// this trace.
+func (r *runner) conclude(before int) {
+	why, missing := r.missing()
+	if why == "" || r.certain || r.cut || !r.monitor.Halted() || r.explained(r.seen, missing) {
+		return
+	}
+	r.certain = true
+	// What follows an event that nothing explains does not explain it.
+	n := sort.Search(len(r.seen)-before, func(i int) bool { return !r.explained(r.seen[:before+i+1], missing) })
+	if n < len(r.out.Events) && r.out.Events[n].Verdict == EventBlocked {
+		r.out.Events[n].Verdict, r.out.Events[n].Reason = EventViolation, reasonLabel
 	}
 }
 
-func (r *runner) explained(missing func(session.Direction, string) bool) bool {
+func (r *runner) explained(seen []session.Event, missing func(session.Direction, string) bool) bool {
 	explains := r.p.Automaton.Explains
 	if r.p.AfterEnd == policy.AfterEndIgnore {
 		explains = r.p.Automaton.ExplainsPast
 	}
-	return r.cut || explains(r.seen, missing)
+	return r.cut || explains(seen, missing)
 }
 
 // missing says why an event may be missing, and which ones.

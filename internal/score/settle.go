@@ -53,7 +53,7 @@ func (c *calls) settleSpans(k *call) {
 		}
 	}
 	c.addShown(k)
-	if leaked(t, k) {
+	if c.leaked(k) {
 		k.failure = genai.Failure{}
 	}
 	if k.failure.Kind == genai.Failed && k.result.Failed && !k.failure.Evident {
@@ -203,15 +203,19 @@ func captured(r genai.Result) int {
 // leaked reports whether the call's only sign of failure is a status that came
 // over from another span: the message of a span that failed before, no
 // exception of its own, and a result.
-func leaked(t *trace, k *call) bool {
+func (c *calls) leaked(k *call) bool {
 	if k.failure.Kind != genai.Failed || k.failure.Evident || k.failure.Status == "" || k.result.State == genai.NotCaptured {
 		return false
 	}
-	for _, i := range t.order {
-		s := &t.spans[i]
-		if s.Failure.Evident && s.Failure.Status == k.failure.Status && t.nodes[i].end <= k.end {
-			return true
+	if c.failures == nil {
+		c.failures = map[string]genai.Timestamp{}
+		for _, i := range c.t.order {
+			f, end := &c.t.spans[i].Failure, c.t.nodes[i].end
+			if first, ok := c.failures[f.Status]; f.Evident && f.Status != "" && (!ok || end < first) {
+				c.failures[f.Status] = end
+			}
 		}
 	}
-	return false
+	first, ok := c.failures[k.failure.Status]
+	return ok && first <= k.end
 }

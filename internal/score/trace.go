@@ -32,6 +32,10 @@ type trace struct {
 type node struct {
 	parent int // -1 for none
 	depth  int32
+	above  int // the nearest ancestor of a kind, -1 for none
+	inside int // the agent's span that encloses the span or is it, -1 for none
+
+	first, last int // see trace.number
 	// start and end are not before the parent's start: clocks of two processes
 	// may differ.
 	start, end genai.Timestamp
@@ -77,6 +81,7 @@ func newTrace(spans []genai.Span) *trace {
 		}
 	}
 	t.inherit()
+	t.number()
 	if !root && t.gap == "" {
 		t.gap = gapRoot
 	}
@@ -139,8 +144,16 @@ func (t *trace) inherit() {
 			s, n := &t.spans[at], &t.nodes[at]
 			n.start, n.end = s.Start, s.End
 			n.agent, n.conversation, n.service = s.Agent, s.Conversation, s.Service
-			if n.parent >= 0 {
-				n.inherit(&t.nodes[n.parent])
+			n.above, n.inside = -1, -1
+			if p := n.parent; p >= 0 {
+				n.inherit(&t.nodes[p])
+				n.above, n.inside = t.nodes[p].above, t.nodes[p].inside
+				if t.spans[p].Kind != genai.Other {
+					n.above = p
+				}
+			}
+			if s.Kind == genai.Agent {
+				n.inside = at
 			}
 			state[at] = done
 		}
@@ -189,27 +202,55 @@ func (t *trace) agreeOnConversation() {
 	}
 }
 
-// within reports whether ancestor encloses span in the tree.
-func (t *trace) within(ancestor, span int) bool {
-	for at := t.nodes[span].parent; at >= 0; at = t.nodes[at].parent {
-		if at == ancestor {
-			return true
-		}
-		if t.nodes[at].depth <= t.nodes[ancestor].depth {
-			return false
+// number numbers the spans in the order in which a walk through the tree meets
+// them, so that a span's descendants are those numbered up to its last.
+func (t *trace) number() {
+	children := make([]int, len(t.spans)+1) // where a span's children begin in list
+	for _, i := range t.order {
+		if p := t.nodes[i].parent; p >= 0 {
+			children[p+1]++
 		}
 	}
-	return false
+	for i := 1; i < len(children); i++ {
+		children[i] += children[i-1]
+	}
+	list, next := make([]int, children[len(children)-1]), slices.Clone(children)
+	var walk []int
+	for _, i := range t.order {
+		if p := t.nodes[i].parent; p >= 0 {
+			list[next[p]] = i
+			next[p]++
+		} else {
+			walk = append(walk, i)
+		}
+	}
+	n := 0
+	for len(walk) > 0 {
+		at := walk[len(walk)-1]
+		walk = walk[:len(walk)-1]
+		if at < 0 { // all below are numbered
+			t.nodes[-at-1].last = n
+			continue
+		}
+		n++
+		t.nodes[at].first = n
+		walk = append(walk, -at-1)
+		walk = append(walk, list[children[at]:children[at+1]]...)
+	}
+}
+
+// within reports whether ancestor encloses span in the tree.
+func (t *trace) within(ancestor, span int) bool {
+	a, s := &t.nodes[ancestor], &t.nodes[span]
+	return a.first < s.first && s.first <= a.last
 }
 
 // agentOf returns the agent's span that encloses a span, -1 if none does.
 func (t *trace) agentOf(span int) int {
-	for at := span; at >= 0; at = t.nodes[at].parent {
-		if t.spans[at].Kind == genai.Agent {
-			return at
-		}
+	if span < 0 {
+		return -1
 	}
-	return -1
+	return t.nodes[span].inside
 }
 
 // root returns the span that stands for the trace: a span without a parent of
