@@ -211,3 +211,46 @@ func BenchmarkSteps(b *testing.B) {
 		})
 	}
 }
+
+// TestSealingRatio holds the time that sealing takes to a multiple of what the hash of
+// the same bytes takes. Both are the fastest of many runs in turn, and the limits are
+// more than twice what is measured on a quiet machine, so only a step that has become
+// much slower shows.
+func TestSealingRatio(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("times are not what they are elsewhere")
+	}
+	for _, tc := range []struct {
+		name  string
+		text  func(int) string
+		size  int
+		limit float64
+	}{
+		{"json", jsonResult, 512, 15},
+		{"json", jsonResult, 4 << 10, 10},
+		{"json", jsonResult, 64 << 10, 9},
+		{"untidy", untidyResult, 64 << 10, 13},
+		{"canonical", canonicalResult, 64 << 10, 7},
+	} {
+		c, in, text := benchmarkContract("customer_id", "name", "items"), benchmarkInput(KindJSON), tc.text(tc.size)
+		data := []byte(text)
+		fastest := func(best time.Duration, f func()) time.Duration {
+			start := time.Now()
+			for range max(1, 4096/len(data)) {
+				f()
+			}
+			return min(best, time.Since(start))
+		}
+		seal, hash := time.Hour, time.Hour
+		for range 1000 {
+			seal = fastest(seal, func() {
+				_, err := sealText(c, in, text, benchmarkNow)
+				require.NoError(t, err)
+			})
+			hash = fastest(hash, func() { sha256.Sum256(data) })
+		}
+		ratio := float64(seal) / float64(hash)
+		t.Logf("%s of %d bytes: %v, %.2f times the hash's %v", tc.name, len(text), seal, ratio, hash)
+		require.Less(t, ratio, tc.limit)
+	}
+}

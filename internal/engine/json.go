@@ -94,14 +94,15 @@ var scanners = sync.Pool{New: func() any { return newScanner() }}
 // can exhaust the goroutine's.
 type scanner struct {
 	text    string
-	nodes   []node   // the children of containers that are closed
-	shapes  []node   // the shapes of objects that are closed
-	pending []node   // the children so far of open containers, container by container
-	open    []frame  // the containers around what is scanned; the first is the text as a whole
-	keys    []key    // keys that were met
-	known   []shape  // shapes that are expected again
-	lists   []uint32 // their keys, shape by shape
-	fresh   []member // the keys so far of open objects that do not follow a shape
+	nodes   []node     // the children of containers that are closed
+	shapes  []node     // the shapes of objects that are closed
+	pending []node     // the children so far of open containers, container by container
+	open    []frame    // the containers around what is scanned; the first is the text as a whole
+	keys    []key      // keys that were met
+	known   []shape    // shapes that are expected again
+	lists   []uint32   // their keys, shape by shape
+	fresh   []uint32   // the keys so far of open objects that do not follow a shape
+	buckets [64]bucket // where keys are found
 	order   []sortable
 	side    []byte // the texts of keys that have escapes, while they are sorted
 
@@ -141,11 +142,11 @@ func newScanner() *scanner {
 // reset forgets the text. Shape 0 has no keys and is known always; shape 1 is the last
 // one that is not worth to be remembered.
 func (s *scanner) reset() {
-	*s = scanner{
-		nodes: s.nodes[:0], pending: s.pending[:0], open: s.open[:0], keys: s.keys[:0], lists: s.lists[:0], fresh: s.fresh[:0], order: s.order[:0], side: s.side[:0],
-		shapes: append(s.shapes[:0], flagSorted),
-		known:  append(s.known[:0], shape{exact: flagExact}, shape{}),
-	}
+	s.text = ""
+	s.nodes, s.shapes, s.pending, s.open = s.nodes[:0], append(s.shapes[:0], flagSorted), s.pending[:0], s.open[:0]
+	s.keys, s.lists, s.fresh = s.keys[:0], s.lists[:0], s.fresh[:0]
+	s.known = append(s.known[:0], shape{exact: flagExact}, shape{})
+	s.depth, s.count, s.longest, s.seen, s.unpaired = 0, 0, 0, 0, false
 }
 
 // keep bounds what an idle scanner may hold on to, in words.
@@ -165,13 +166,9 @@ func fail(at int, what string) *Error {
 
 // skipSpace returns where white space from i on ends.
 func skipSpace(text string, i int) int {
-	for i < len(text) {
-		switch text[i] {
-		case ' ', '\t', '\n', '\r':
-			i++
-		default:
-			return i
-		}
+	const spaces = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
+	for i < len(text) && text[i] <= ' ' && spaces>>text[i]&1 != 0 {
+		i++
 		// Mostly a line ends, and an indentation follows.
 		for len(text)-i >= 8 {
 			n := leadingBytes(word(text, i), ' ')
@@ -248,17 +245,12 @@ value:
 		for {
 			s.pending = append(s.pending, n)
 			f.exact &= n
-			if len(text)-i > 16 && text[i] == ',' && f.next < f.last {
-				// Mostly the key that is expected follows at once.
-				id := s.lists[f.next]
-				if k := &s.keys[id]; k.matches(text, i+1) {
-					i += 1 + int(k.size)
-					s.take(f, id)
-					if beside = flagBeside; text[i] <= ' ' {
-						i, beside, f.exact = skipSpace(text, i), 0, 0
-					}
-					continue value
+			if i < len(text) && text[i] == ',' && s.expected(f, i+1) { // mostly
+				i += 1 + int(s.keys[f.key].size)
+				if beside = flagBeside; text[i] <= ' ' {
+					i, beside, f.exact = skipSpace(text, i), 0, 0
 				}
+				continue value
 			}
 			if i < len(text) && text[i] <= ' ' {
 				i = skipSpace(text, i)

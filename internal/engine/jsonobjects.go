@@ -26,25 +26,21 @@ type shape struct {
 type key struct {
 	node   node
 	prefix uint64 // the first bytes of its text, the first one highest; 0 if it has escapes
-	head   uint64 // the first bytes of its source, from the quotation mark to the colon
-	mask   uint64 // which bits of head are it
-	tail   uint64 // the last bytes of its source, if it is longer than head
-	size   uint32 // of its source
-	child  uint32 // the shape of the last object under it
+	// The first and the last bytes of its source, from the quotation mark to the colon,
+	// and which of their bits are it. They are the same if it is short.
+	head, tail, mask uint64
+	size             uint32 // of its source
+	child            uint32 // the shape of the last object under it
+	home, rank       uint32 // a shape that it is in, and its place in the canonical order of that
 }
 
-// member is a key of an object, and where in the object's expected shape it is: -1
-// if it is not.
-type member struct {
-	id uint32
-	at int32
-}
+// bucket holds keys that start alike.
+type bucket [4]uint32
 
-// Bounds on what is remembered, and on how far a key is looked for.
+// Bounds on what is remembered.
 const (
 	maxShapeKeys = 64
 	maxLists     = 1 << 14
-	maxSearch    = 16
 )
 
 // expect notes that the last child of f has, or had in it, objects of a shape.
@@ -55,24 +51,14 @@ func (s *scanner) expect(f *frame, child uint32) {
 	}
 }
 
-// take notes that the next key of f is the expected one.
-func (s *scanner) take(f *frame, id uint32) {
-	f.key = id
-	if !f.following {
-		s.fresh = append(s.fresh, member{id, int32(f.next - s.known[f.shape].first)})
-	}
-	f.next++
-}
-
 // key scans the next key of an object, at i, and the colon after it. It returns where the
 // value starts, and flagBeside if nothing but the colon is between.
 func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 	text := s.text
 	colon := i
-	if id, ok := s.expected(f, i); ok {
-		i += int(s.keys[id].size)
+	if s.expected(f, i) || s.found(f, i) {
+		i += int(s.keys[f.key].size)
 		colon = i - 1
-		s.take(f, id)
 	} else {
 		end, flags := 0, node(0)
 		if i < len(text) && text[i] == '"' {
@@ -86,11 +72,9 @@ func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 		case f.following:
 			s.depart(f)
 		}
-		k := s.newKey(makeNode(StringKind, flags, i, end-i))
-		k.child = f.child
-		f.key = uint32(len(s.keys))
-		s.keys = append(s.keys, k)
-		s.fresh = append(s.fresh, member{f.key, -1})
+		f.key = s.newKey(makeNode(StringKind, flags, i, end-i))
+		s.keys[f.key].child = f.child
+		s.fresh = append(s.fresh, f.key)
 		colon, i = end, end
 		if i < len(text) && text[i] <= ' ' {
 			i = skipSpace(text, i)
@@ -110,70 +94,100 @@ func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 	return i, flagBeside, nil
 }
 
-// expected returns the key at i if it is one that the object may have: the next one of the
-// shape, or another one, after which those are expected that follow it there.
-func (s *scanner) expected(f *frame, i int) (id uint32, ok bool) {
-	text := s.text
-	if len(text)-i <= 16 {
-		return 0, false
+// expected scans the key at i if it is the next one of the shape.
+func (s *scanner) expected(f *frame, i int) bool {
+	if f.next == f.last {
+		return false
 	}
-	if f.next < f.last {
-		id = s.lists[f.next]
-		if s.keys[id].matches(text, i) {
-			return id, true
+	id := s.lists[f.next]
+	if !s.keys[id].matches(s.text, i) {
+		return false
+	}
+	f.key = id
+	f.next++
+	if !f.following {
+		s.fresh = append(s.fresh, id)
+	}
+	return true
+}
+
+// found scans the key at i if it is any one that was met before.
+func (s *scanner) found(f *frame, i int) bool {
+	if len(s.text)-i < 8 {
+		return false
+	}
+	for _, id := range s.bucket(word(s.text, i)) {
+		// What a bucket holds may be of another text.
+		if int(id) >= len(s.keys) || !s.keys[id].matches(s.text, i) {
+			continue
 		}
-	}
-	known := &s.known[f.shape]
-	w := word(text, i)
-	for at, id := range s.lists[known.first:][:min(known.count, maxSearch)] {
-		if k := &s.keys[id]; w&k.mask == k.head && k.matches(text, i) {
-			if f.following {
-				s.depart(f)
+		if f.following {
+			s.depart(f)
+		}
+		f.key = id
+		s.fresh = append(s.fresh, id)
+		// Where a key was left out, those after it are to come.
+		for at := f.next; at < min(f.last, f.next+4); at++ {
+			if s.lists[at] == id {
+				f.next = at + 1
+				break
 			}
-			f.next = known.first + uint32(at)
-			return id, true
 		}
+		return true
 	}
-	return 0, false
+	return false
 }
 
 // depart notes that an object does not have the expected keys.
 func (s *scanner) depart(f *frame) {
 	f.following = false
 	f.fresh = uint32(len(s.fresh))
-	first := s.known[f.shape].first
-	for i, id := range s.lists[first:f.next] {
-		s.fresh = append(s.fresh, member{id, int32(i)})
-	}
+	s.fresh = append(s.fresh, s.lists[s.known[f.shape].first:f.next]...)
 }
 
-// newKey makes what is needed to find a key again, if a colon follows it.
-func (s *scanner) newKey(n node) key {
+// bucket returns where a key may be whose source starts with w.
+func (s *scanner) bucket(w uint64) *bucket {
+	w >>= 8
+	end := special(w) // the zero at its end is special, too
+	return &s.buckets[(w&(end^(end-1)))*0x9E3779B97F4A7C15>>58]
+}
+
+// newKey remembers a key.
+func (s *scanner) newKey(n node) uint32 {
 	k := key{node: n, head: 1} // with the empty mask nothing matches
 	i := n.first()
 	end := i + n.second()
+	id := uint32(len(s.keys))
 	if end < len(s.text) && s.text[end] == ':' {
-		k.size = uint32(end + 1 - i)
-		k.head, k.mask = s.head(i, end+1)
-		if k.size > 8 {
-			k.tail, _ = s.head(end-7, end+1)
+		end++
+		k.size = uint32(end - i)
+		k.head, k.mask = s.head(i, end)
+		k.tail, _ = s.head(max(end-8, i), end)
+		if len(s.text)-i >= 8 {
+			b := s.bucket(word(s.text, i))
+			b[3], b[2], b[1], b[0] = b[2], b[1], b[0], id
 		}
 	}
 	if !n.has(flagEscaped) {
-		head, _ := s.head(i+1, end-1)
+		head, _ := s.head(i+1, i+n.second()-1)
 		k.prefix = bits.ReverseBytes64(head)
 	}
-	return k
+	s.keys = append(s.keys, k)
+	return id
 }
 
-// matches reports whether the key is at i, written as before. At least 16 bytes
-// must be there.
+// matches reports whether the key is at i, written as before, and some more text
+// after it.
 func (k *key) matches(text string, i int) bool {
-	if word(text, i)&k.mask != k.head {
+	size := int(k.size)
+	last := i + max(size-8, 0)
+	if len(text)-last < 16 {
 		return false
 	}
-	size := int(k.size)
-	return size <= 8 || i+size < len(text) && word(text, i+size-8) == k.tail && (size <= 16 || k.matchesLong(text, i))
+	if (word(text, i)&k.mask^k.head)|(word(text, last)&k.mask^k.tail) != 0 {
+		return false
+	}
+	return size <= 16 || k.matchesLong(text, i)
 }
 
 func (k *key) matchesLong(text string, i int) bool {
@@ -203,79 +217,81 @@ func (s *scanner) ownShape(f *frame) uint32 {
 		s.depart(f)
 	}
 	keys := s.fresh[f.fresh:]
+	if len(keys) == 0 {
+		return 0
+	}
 	s.fresh = s.fresh[:f.fresh] // its content stays for now
-	order, ok := s.permuted(f, keys)
+	order, known := s.permuted(keys)
 	repeated := false
-	if !ok {
+	if !known {
 		order = s.sort(keys)
 		if repeated = s.repeated(order); repeated {
 			keys = s.settle(f, keys, order)
 			order = s.sort(keys)
 		}
 	}
-	known := shape{first: uint32(len(s.lists)), count: uint32(len(keys)), at: uint32(len(s.shapes)), exact: flagExact}
+	own := shape{first: uint32(len(s.lists)), count: uint32(len(keys)), at: uint32(len(s.shapes)), exact: flagExact}
 	s.shapes = append(s.shapes, makeNode(NullKind, flagSorted, 0, len(keys)))
-	for _, m := range keys {
-		n := s.keys[m.id].node
-		known.exact &= n
+	for _, id := range keys {
+		n := s.keys[id].node
+		own.exact &= n
 		s.shapes = append(s.shapes, n)
 	}
 	for i := range order {
 		if int(order[i].place) != i {
-			known.exact = 0
-			s.shapes[known.at] &^= flagSorted
-			for _, o := range order {
-				s.shapes = append(s.shapes, node(o.place))
+			own.exact = 0
+			s.shapes[own.at] &^= flagSorted
+			for i := range order {
+				s.shapes = append(s.shapes, node(order[i].place))
 			}
 			break
 		}
 	}
 	if repeated {
-		known.exact = 0
+		own.exact = 0
 	}
 	if repeated || len(keys) > maxShapeKeys || len(s.lists)+len(keys) > maxLists {
 		if int(f.known) == len(s.known) {
 			s.keys = s.keys[:f.keys] // nothing refers to the others any more
 		}
 		// Shape 1 is for those that are not expected again.
-		known.count = 0
-		s.known[1] = known
+		own.count = 0
+		s.known[1] = own
 		return 1
 	}
-	for _, m := range keys {
-		s.lists = append(s.lists, m.id)
+	id := uint32(len(s.known))
+	if !known {
+		for i := range order {
+			k := &s.keys[keys[order[i].place]]
+			k.home, k.rank = id, uint32(i)
+		}
 	}
-	s.known = append(s.known, known)
-	return uint32(len(s.known) - 1)
+	s.lists = append(s.lists, keys...)
+	s.known = append(s.known, own)
+	return id
 }
 
-// permuted returns the canonical order of keys if they are the expected ones in another
-// order. It need not compare them, since the order of the expected ones is known.
-func (s *scanner) permuted(f *frame, keys []member) (order []sortable, ok bool) {
-	known := s.known[f.shape]
-	if len(keys) != int(known.count) || len(keys) > maxSearch {
+// permuted returns the canonical order of keys if they are those of a shape in another
+// order. It need not compare them then.
+func (s *scanner) permuted(keys []uint32) (order []sortable, ok bool) {
+	home := s.keys[keys[0]].home
+	if home == 0 || len(keys) != int(s.known[home].count) {
 		return nil, false
 	}
-	var places [maxSearch]uint32
-	met := 0
-	for i, m := range keys {
-		if m.at < 0 || met>>m.at&1 != 0 {
+	if cap(s.order) < maxShapeKeys {
+		s.order = make([]sortable, maxShapeKeys)
+	}
+	order = s.order[:len(keys)]
+	met := uint64(0)
+	for i, id := range keys {
+		k := &s.keys[id]
+		if k.home != home {
 			return nil, false
 		}
-		met |= 1 << m.at
-		places[m.at] = uint32(i)
+		met |= 1 << k.rank
+		order[k.rank].place = uint32(i)
 	}
-	order = s.order[:0]
-	head := s.shapes[known.at]
-	for i := range keys {
-		at := i
-		if !head.has(flagSorted) {
-			at = int(s.shapes[int(known.at)+1+len(keys)+i])
-		}
-		order = append(order, sortable{place: places[at]})
-	}
-	s.order = order
-	return order, true
+	return order, bits.OnesCount64(met) == len(keys)
 }
 
 // sortable is a key that is being sorted.
@@ -288,11 +304,11 @@ type sortable struct {
 }
 
 // sort brings keys into canonical order, equal ones in document order.
-func (s *scanner) sort(keys []member) []sortable {
+func (s *scanner) sort(keys []uint32) []sortable {
 	order := s.order[:0]
 	s.side = s.side[:0]
-	for i, m := range keys {
-		k := &s.keys[m.id]
+	for i, id := range keys {
+		k := &s.keys[id]
 		start := uint32(k.node.first() + 1)
 		o := sortable{prefix: k.prefix, start: start, end: start + uint32(k.node.second()-2), place: uint32(i)}
 		if k.node.has(flagEscaped) {
@@ -356,7 +372,7 @@ func (s *scanner) repeated(order []sortable) bool {
 
 // settle drops all but the last of equal keys, with their values. The last one
 // takes the place of the first.
-func (s *scanner) settle(f *frame, keys []member, order []sortable) []member {
+func (s *scanner) settle(f *frame, keys []uint32, order []sortable) []uint32 {
 	values := s.pending[f.base:]
 	dropped := make([]bool, len(keys))
 	for i := 0; i < len(order); {
