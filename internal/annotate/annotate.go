@@ -159,11 +159,13 @@ func (w *Writer) observation(span ptrace.Span, o *score.Observation) {
 }
 
 // hash keys a content hash, so that a short result cannot be guessed from it.
-func (w *Writer) hash(contentHash string) string {
-	if w.o.HashKey == "" {
+func (w *Writer) hash(contentHash string) string { return keyed(contentHash, w.o.HashKey) }
+
+func keyed(contentHash, key string) string {
+	if key == "" {
 		return contentHash
 	}
-	mac := hmac.New(sha256.New, []byte(w.o.HashKey))
+	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(contentHash))
 	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil))
 }

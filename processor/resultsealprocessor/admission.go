@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// errBusy is what a sender gets while more is held than max_bytes and the next
-// component takes nothing. It is retryable: receivers hand it on as such, and
+// errBusy is what a sender gets while more is held than max_bytes and not enough
+// of it leaves. It is retryable: receivers hand it on as such, and
 // the spans stay with the sender.
-var errBusy = errors.New("resultseal: more spans are held than max_bytes allows, and the next component does not take them; try again later")
+var errBusy = errors.New("resultseal: more spans are held than max_bytes allows and they do not leave as fast as others come; try again later")
 
 // admissionPatience is how long a sender waits for room. It bridges the moments
 // in which finished traces are on their way.

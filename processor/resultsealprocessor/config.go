@@ -126,10 +126,17 @@ type Config struct {
 	// Telemetry bounds the processor's own metrics.
 	Telemetry TelemetryConfig `mapstructure:"telemetry"`
 
-	// Content says what becomes of tool results after they were sealed.
-	// `keep` leaves them where the instrumentation put them and is the only
-	// value so far. Default keep.
+	// Content says what becomes of tool results after they were sealed, in
+	// whatever attribute, span event or message part they stand, also where
+	// later model calls repeat them: `keep` leaves them, `hash` puts a hash in
+	// their place, which is keyed if annotations::hash_key is set, and `drop`
+	// removes them. Verdicts are the same. What a model or a user says of a
+	// result in words is no tool result and stays. Default keep.
 	Content ContentMode `mapstructure:"content"`
+
+	// ContentArguments does the same with the arguments of tool calls. Needs
+	// content: hash or drop. Default false.
+	ContentArguments bool `mapstructure:"content_arguments"`
 
 	// Dialects are further ways in which tool calls and messages stand in
 	// spans, for instrumentations that the built-in table does not know. They
@@ -162,7 +169,7 @@ type AnnotationsConfig struct {
 
 	// HashKey turns content_hash into a keyed hash (HMAC-SHA-256). Take it
 	// from the environment: `${env:RESULTSEAL_HASH_KEY}`. Hashes of different
-	// keys cannot be compared. Needs content_hash. Default none.
+	// keys cannot be compared. Needs content_hash, or content: hash. Default none.
 	HashKey configopaque.String `mapstructure:"hash_key"`
 
 	// EvaluationEvents writes the verdicts once more as span events named
@@ -192,8 +199,7 @@ const (
 // ContentMode says what becomes of tool results after they were sealed.
 type ContentMode string
 
-// The values of ContentMode. Only ContentKeep is accepted so far: the others
-// are refused at load rather than quietly doing nothing.
+// The values of ContentMode.
 const (
 	ContentKeep ContentMode = "keep"
 	ContentHash ContentMode = "hash"
@@ -304,15 +310,16 @@ func (c *Config) Validate() error {
 	if c.Telemetry.MaxTools < 1 {
 		refuse("telemetry::max_tools must be 1 or more, got %d", c.Telemetry.MaxTools)
 	}
-	if c.Annotations.HashKey != "" && !c.Annotations.ContentHash {
-		refuse("annotations::hash_key needs annotations::content_hash: true")
+	if c.Annotations.HashKey != "" && !c.Annotations.ContentHash && c.Content != ContentHash {
+		refuse("annotations::hash_key needs annotations::content_hash: true or content: hash")
 	}
 	switch c.Content {
-	case ContentKeep:
-	case ContentHash, ContentDrop:
-		refuse("content: %s is not supported yet; the only value so far is keep", c.Content)
+	case ContentKeep, ContentHash, ContentDrop:
 	default:
-		refuse("content must be keep, got %q", string(c.Content))
+		refuse("content must be keep, hash or drop, got %q", string(c.Content))
+	}
+	if c.ContentArguments && c.Content == ContentKeep {
+		refuse("content_arguments needs content: hash or drop")
 	}
 	if _, err := c.decoding(); err != nil {
 		errs = append(errs, err)

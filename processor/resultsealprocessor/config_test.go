@@ -93,7 +93,8 @@ annotations:
   evaluation_events: true
 telemetry:
   max_tools: 5
-content: keep`)
+content: drop
+content_arguments: true`)
 	require.NoError(t, err)
 	require.NoError(t, confmap.Validate(cfg))
 	require.Equal(t, &Config{
@@ -117,8 +118,9 @@ content: keep`)
 		Annotations: AnnotationsConfig{
 			Record: true, ContentHash: true, HashKey: "not a real key", EvaluationEvents: true,
 		},
-		Telemetry: TelemetryConfig{MaxTools: 5},
-		Content:   ContentKeep,
+		Telemetry:        TelemetryConfig{MaxTools: 5},
+		Content:          ContentDrop,
+		ContentArguments: true,
 	}, cfg)
 	require.NotContains(t, string(mustMarshal(t, cfg)), "not a real key")
 }
@@ -238,9 +240,8 @@ func TestBadSettings(t *testing.T) {
 		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
 		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},
-		"content hash":  {"content: hash", "content: hash is not supported yet"},
-		"content drop":  {"content: drop", "content: drop is not supported yet"},
-		"content":       {"content: burn", `content must be keep, got "burn"`},
+		"arguments":     {"content_arguments: true", "content_arguments needs content: hash or drop"},
+		"content":       {"content: burn", `content must be keep, hash or drop, got "burn"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, err := resolve(t, "policy_file: testdata/config/policy.yaml\n"+tc.settings)

@@ -6,6 +6,7 @@ package resultsealprocessor
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -119,6 +120,17 @@ func scaled(n, race int) int {
 
 func oneTool(int) string { return "search" }
 
+// insist sends a batch again as long as the processor is busy, as receivers tell
+// their clients to.
+func insist(t *testing.T, p *tracesProcessor, td ptrace.Traces) {
+	t.Helper()
+	err := p.ConsumeTraces(context.Background(), td)
+	for errors.Is(err, errBusy) {
+		err = p.ConsumeTraces(context.Background(), td)
+	}
+	require.NoError(t, err)
+}
+
 // One trace id on every span that comes: the trace is finished at its limit,
 // the rest is late, and nothing piles up.
 func TestOneTraceForEverything(t *testing.T) {
@@ -127,7 +139,7 @@ func TestOneTraceForEverything(t *testing.T) {
 	next := &counting{}
 	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace, c.MaxBytes = limit, 16<<20 })
 	for at := 0; at < total; at += 1000 {
-		require.NoError(t, p.ConsumeTraces(context.Background(), toolSpans(testTraceID("all"), at, 1000, oneTool)))
+		insist(t, p, toolSpans(testTraceID("all"), at, 1000, oneTool))
 	}
 	require.NoError(t, p.Shutdown(context.Background()))
 	require.Equal(t, int64(total), next.spans.Load())

@@ -16,7 +16,9 @@ import (
 type outlet struct {
 	in    *mailbox[finished]
 	judge judgeFunc
-	next  *delivery
+	// redact is what becomes of the content of spans that leave.
+	redact redactFunc
+	next   *delivery
 	// tidy is called when its time has come, and says when that is next.
 	tidy func(now time.Time) (time.Time, bool)
 
@@ -63,6 +65,7 @@ func (o *outlet) pass(f *finished) {
 		}
 	}
 	defer o.released(f)
+	o.redact(f.spans)
 	if f.count == 0 { // all of the trace has passed before
 		return
 	}

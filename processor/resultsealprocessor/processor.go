@@ -98,6 +98,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			in:       newMailbox[finished](),
 			judge:    judge,
 			tidy:     tidy,
+			redact:   newRedact(cfg),
 			next:     &delivery{next: next, retry: cfg.Retry, retried: rec.Retried, stopped: p.stopped},
 			ctx:      ctx,
 			rec:      rec,

@@ -54,6 +54,7 @@ func TestRetryableErrorIsRetried(t *testing.T) {
 		synctest.Wait()
 		require.Positive(t, p.admission.held.Load())
 		time.Sleep(30 * time.Second)
+		synctest.Wait()
 		var pauses []time.Duration
 		for _, at := range next.offers {
 			pauses = append(pauses, at.Sub(begin))

@@ -1,0 +1,35 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+)
+
+// redactFunc does with the content of spans what the configuration says. It is
+// called after they were judged, on whatever way they leave.
+type redactFunc func(ptrace.Traces)
+
+// newRedact makes a redactFunc for one goroutine.
+func newRedact(cfg *Config) redactFunc {
+	replace := func(engine.Value) (string, bool) { return "", false }
+	switch cfg.Content {
+	case ContentDrop:
+	case ContentHash:
+		key := string(cfg.Annotations.HashKey)
+		replace = func(v engine.Value) (string, bool) { return annotate.HashContent(v, key), true }
+	default:
+		return func(ptrace.Traces) {}
+	}
+	r := genai.NewRedactor(genai.Options{}, replace, cfg.ContentArguments)
+	return func(td ptrace.Traces) {
+		for p := range placedSpans(td) {
+			r.Redact(p.rs.Resource(), p.ss.Scope(), p.span)
+		}
+	}
+}
