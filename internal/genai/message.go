@@ -129,8 +129,8 @@ func (m *Message) addCalls(v engine.Value, d *Dialect) {
 			}
 		}
 		known := len(m.Parts)
-		for i := 0; i < calls.Len(); i++ {
-			if p, ok := callOf(calls.Index(i), d); ok && !m.asks(p.CallID, known) {
+		for _, call := range elements(calls) {
+			if p, ok := callOf(call, d); ok && !m.asks(p.CallID, known) {
 				m.Parts = append(m.Parts, p)
 				m.Uncaptured = false
 			}
@@ -192,8 +192,7 @@ func blocks(v engine.Value) engine.Value {
 		}
 		return v
 	}
-	for i := 0; i < list.Len(); i++ {
-		e := list.Index(i)
+	for _, e := range elements(list) {
 		p, ok := partOf(e, nil)
 		if !ok || p.Kind == OtherPart || p.Kind == TextPart && text(e, "type") == "" && e.Len() != 1 {
 			return v

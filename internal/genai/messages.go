@@ -97,8 +97,8 @@ func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
 			}
 			calls = parsed
 		}
-		for i := 0; i < calls.Len(); i++ {
-			if p, ok := callOf(calls.Index(i), dialect); ok {
+		for _, call := range elements(calls) {
+			if p, ok := callOf(call, dialect); ok {
 				m.Parts = append(m.Parts, p)
 			}
 		}
@@ -108,6 +108,22 @@ func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
 		return Messages{}
 	}
 	return Messages{Recorded: true, List: []Message{m}}
+}
+
+// elements returns the elements of an array; any other value but null is one.
+func elements(v engine.Value) []engine.Value {
+	switch v.Kind() {
+	case engine.ArrayKind:
+		out := make([]engine.Value, v.Len())
+		for i := range out {
+			out[i] = v.Index(i)
+		}
+		return out
+	case engine.NullKind:
+		return nil
+	default:
+		return []engine.Value{v}
+	}
 }
 
 func (d *Decoder) messageList(attrs []attr, prefixes []string, events []EventAttribute, role Role, dialect *Dialect, span ptrace.Span) Messages {

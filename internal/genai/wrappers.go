@@ -92,13 +92,13 @@ func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
 	if joined, ok := joinBlocks(content); ok {
 		return joined, true
 	}
-	return content, false // images and resources are part of the answer
+	return content, true // images and resources are part of the answer
 }
 
 // allTyped reports whether every element is a block that says its type.
 func allTyped(list engine.Value) bool {
-	for i := 0; i < list.Len(); i++ {
-		if text(list.Index(i), "type") == "" {
+	for _, block := range elements(list) {
+		if text(block, "type") == "" {
 			return false
 		}
 	}
