@@ -21,10 +21,14 @@ func scanNumber(text string, start int) (n node, end int, err *Error) {
 			w = word(text, point+1)
 			count = leadingDigits(w)
 			end = point + 1 + count
-			if count == 8 || count == 0 || text[end]|0x20 == 'e' || text[end-1] == '0' && count > 1 || text[start] == '0' {
+			if count == 8 || count == 0 || text[end]|0x20 == 'e' || text[start] == '0' {
 				break
 			}
-			return makeNode(FloatKind, flagExact, start, end-start), end, nil
+			size := end - start
+			for ; text[start+size-1] == '0' && count > 1; count-- {
+				size--
+			}
+			return makeNode(FloatKind, flagExact, start, size), end, nil
 		}
 	}
 	return scanAnyNumber(text, start)

@@ -154,26 +154,41 @@ func (s *scanner) bucket(w uint64) *bucket {
 
 // newKey remembers a key.
 func (s *scanner) newKey(n node) uint32 {
-	k := key{node: n, head: 1} // with the empty mask nothing matches
-	i := n.first()
-	end := i + n.second()
-	id := uint32(len(s.keys))
-	if end < len(s.text) && s.text[end] == ':' {
-		end++
-		k.size = uint32(end - i)
-		k.head, k.mask = s.head(i, end)
-		k.tail, _ = s.head(max(end-8, i), end)
-		if len(s.text)-i >= 8 {
-			b := s.bucket(word(s.text, i))
-			b[3], b[2], b[1], b[0] = b[2], b[1], b[0], id
-		}
-	}
+	text := s.text
+	i, size := n.first(), n.second()
+	id := len(s.keys)
+	s.keys = slices.Grow(s.keys, 1)[:id+1]
+	k := &s.keys[id]
+	*k = key{node: n, head: 1} // with the empty mask nothing matches
 	if !n.has(flagEscaped) {
-		head, _ := s.head(i+1, i+n.second()-1)
-		k.prefix = bits.ReverseBytes64(head)
+		k.prefix = bits.ReverseBytes64(firstBytes(text, i+1, size-2))
 	}
-	s.keys = append(s.keys, k)
-	return id
+	if i+size < len(text) && text[i+size] == ':' && len(text)-i >= 8 {
+		size++ // with the colon
+		last := max(size-8, 0)
+		k.mask = ^uint64(0) >> (64 - 8*min(size, 8))
+		k.size = uint32(size)
+		k.head, k.tail = word(text, i)&k.mask, word(text, i+last)&k.mask
+		b := s.bucket(word(text, i))
+		b[3], b[2], b[1], b[0] = b[2], b[1], b[0], uint32(id)
+	}
+	return uint32(id)
+}
+
+// firstBytes returns up to eight of the n bytes of text from i on; the first one is
+// the lowest.
+func firstBytes(text string, i, n int) (w uint64) {
+	if n <= 0 {
+		return 0
+	}
+	n = min(n, 8)
+	if len(text)-i >= 8 {
+		return word(text, i) & (^uint64(0) >> (64 - 8*n))
+	}
+	for j := i + n - 1; j >= i; j-- {
+		w = w<<8 | uint64(text[j])
+	}
+	return w
 }
 
 // matches reports whether the key is at i, written as before, and some more text
@@ -194,21 +209,6 @@ func (k *key) matchesLong(text string, i int) bool {
 	place := k.node.first()
 	size := int(k.size)
 	return text[i:i+size] == text[place:place+size]
-}
-
-// head returns up to eight bytes of text[i:end], and which bits they are.
-func (s *scanner) head(i, end int) (head, mask uint64) {
-	mask = ^uint64(0)
-	if n := end - i; n < 8 {
-		mask = 1<<(8*n) - 1
-	}
-	if len(s.text)-i >= 8 {
-		return word(s.text, i) & mask, mask
-	}
-	for j := end - 1; j >= i; j-- {
-		head = head<<8 | uint64(s.text[j])
-	}
-	return head, mask
 }
 
 // ownShape makes a shape of the keys of an object that ends, and returns its number.

@@ -26,8 +26,9 @@ func (s *scanner) str(i int) (end int, flags node) {
 			i += 8
 			continue
 		}
-		i += firstMark(m)
-		switch text[i] {
+		first := firstMark(m)
+		i += first
+		switch byte(w >> (8 * first)) {
 		case '"':
 			s.seen = seen
 			if i-start > s.longest {
