@@ -6,6 +6,7 @@ package score
 import (
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
 // call is one tool call, however many spans and messages show it.
@@ -44,6 +45,7 @@ type call struct {
 	status         int64 // HTTP status code of a span, 0 for none
 	conflict       bool  // the model was shown something else than the tool returned
 	neverRan       bool
+	readings       []readAs // the result as contracts asked for it
 
 	called, answered bool // in an earlier trace of the conversation
 	taken            bool // it is in the list of this trace's calls
@@ -56,6 +58,13 @@ type shown struct {
 	// sure is set if it certainly answers this call: by the call's id, or because
 	// no other call could be meant.
 	sure bool
+}
+
+// readAs is a result that was read as a kind.
+type readAs struct {
+	kind    policy.Kind
+	reading engine.Reading
+	err     error
 }
 
 func newCall() *call { return &call{asked: -1, shownAt: -1, at: -1} }

@@ -63,7 +63,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		gap = engine.ReasonResultTruncated
 	}
 
-	reading, err := in.Read()
+	reading, err := k.read(in, c.Observation.Kind)
 	if err != nil {
 		reading, gap = unreadable(err, gap)
 	}
@@ -136,6 +136,18 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 	return o
 }
 
+// read reads a call's result as a kind, once for all contracts that ask for it.
+func (k *call) read(in *engine.Input, kind policy.Kind) (engine.Reading, error) {
+	for i := range k.readings {
+		if k.readings[i].kind == kind {
+			return k.readings[i].reading, k.readings[i].err
+		}
+	}
+	reading, err := in.Read()
+	k.readings = append(k.readings, readAs{kind, reading, err})
+	return reading, err
+}
+
 // input is the adapter document that a call's result amounts to under a
 // contract, and whether something contradicts the result.
 func input(k *call, c *policy.Contract) (in *engine.Input, conflict bool) {
@@ -157,11 +169,9 @@ func input(k *call, c *policy.Contract) (in *engine.Input, conflict bool) {
 	in.Kind = kind
 	text := r.Value.Kind() == engine.StringKind
 	switch kind {
-	case engine.KindText:
+	case engine.KindText, engine.KindYAML:
 		if !text {
-			if raw, err := r.Value.AppendCanonical(nil); err == nil {
-				in.Body = engine.String(string(raw))
-			}
+			in.Body = engine.String(asText(r))
 		}
 	case engine.KindHTTPJSON:
 		if in.StatusCode = status; status == 0 {
@@ -179,6 +189,19 @@ func input(k *call, c *policy.Contract) (in *engine.Input, conflict bool) {
 		}
 	}
 	return in, conflict
+}
+
+// asText is a structured result as a text: the one that it was parsed from, or its
+// canonical form.
+func asText(r *genai.Result) string {
+	if r.Source != "" {
+		return r.Source
+	}
+	text, err := r.Value.AppendCanonical(nil)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // httpDocument reads a result that is a response with its own status. A tool
