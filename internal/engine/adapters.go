@@ -33,6 +33,11 @@ type Reading struct {
 // Read does the adapter's part, for which no identity is needed. Errors are those of
 // YAML text (CodeParseFailed, CodeUnsafeInput, CodeLimitExceeded), of a result that has
 // no canonical form (CodeSchemaInvalid), and of JSON text beyond a cap (CodeLimitExceeded).
+//
+// With an error the Reading holds nothing but Transport: how far the call came is known
+// though its result cannot be read or hashed. An adapter document with such a result is
+// refused. Telemetry code may go on with that Reading, whose payload is not parsed, so that
+// a call that failed is known to have failed.
 func (in *Input) Read() (Reading, error) {
 	r := Reading{Transport: Transported, Payload: Payload{Parsed: true}}
 	var observed Value
@@ -65,13 +70,13 @@ func (in *Input) Read() (Reading, error) {
 			r.add("claimed_text", String(firstRunes(in.Body.Text(), 200)))
 		}
 	default:
-		err = errorf(CodeInvalidArgument, "unknown input kind %d", in.Kind)
+		return Reading{}, errorf(CodeInvalidArgument, "unknown input kind %d", in.Kind)
+	}
+	if err == nil {
+		err = r.hash(observed)
 	}
 	if err != nil {
-		return Reading{}, err
-	}
-	if err := r.hash(observed); err != nil {
-		return Reading{}, err
+		return Reading{Transport: r.Transport}, err
 	}
 	return r, nil
 }

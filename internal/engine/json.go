@@ -245,7 +245,7 @@ value:
 		for {
 			s.pending = append(s.pending, n)
 			f.exact &= n
-			if i < len(text) && text[i] == ',' && s.expected(f, i+1) { // mostly
+			if len(text)-i >= 2 && text[i] == ',' && text[i+1] == '"' && s.expected(f, i+1) { // mostly
 				i += 1 + int(s.keys[f.key].size)
 				if beside = flagBeside; text[i] <= ' ' {
 					i, beside, f.exact = skipSpace(text, i), 0, 0

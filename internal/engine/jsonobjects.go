@@ -29,9 +29,10 @@ type key struct {
 	// The first and the last bytes of its source, from the quotation mark to the colon,
 	// and which of their bits are it. They are the same if it is short.
 	head, tail, mask uint64
-	size             uint32 // of its source
+	size, skip       uint32 // of its source, and of what is before tail
 	child            uint32 // the shape of the last object under it
 	home, rank       uint32 // a shape that it is in, and its place in the canonical order of that
+	next, last       uint32 // what comes after it in the last shape that it was in, as places in lists
 }
 
 // bucket holds keys that start alike.
@@ -84,8 +85,12 @@ func (s *scanner) key(f *frame, i int) (next int, beside node, err *Error) {
 		}
 		i++
 	}
-	if i < len(text) && text[i] <= ' ' {
-		i = skipSpace(text, i)
+	if len(text)-i >= 2 && text[i] <= ' ' {
+		if text[i] == ' ' && text[i+1] > ' ' { // mostly
+			i++
+		} else {
+			i = skipSpace(text, i)
+		}
 	}
 	if i-colon > 1 {
 		f.exact = 0
@@ -126,13 +131,8 @@ func (s *scanner) found(f *frame, i int) bool {
 		}
 		f.key = id
 		s.fresh = append(s.fresh, id)
-		// Where a key was left out, those after it are to come.
-		for at := f.next; at < min(f.last, f.next+4); at++ {
-			if s.lists[at] == id {
-				f.next = at + 1
-				break
-			}
-		}
+		// What came after it before may come again.
+		f.next, f.last = s.keys[id].next, s.keys[id].last
 		return true
 	}
 	return false
@@ -167,7 +167,7 @@ func (s *scanner) newKey(n node) uint32 {
 		size++ // with the colon
 		last := max(size-8, 0)
 		k.mask = ^uint64(0) >> (64 - 8*min(size, 8))
-		k.size = uint32(size)
+		k.size, k.skip = uint32(size), uint32(last)
 		k.head, k.tail = word(text, i)&k.mask, word(text, i+last)&k.mask
 		b := s.bucket(word(text, i))
 		b[3], b[2], b[1], b[0] = b[2], b[1], b[0], uint32(id)
@@ -194,15 +194,11 @@ func firstBytes(text string, i, n int) (w uint64) {
 // matches reports whether the key is at i, written as before, and some more text
 // after it.
 func (k *key) matches(text string, i int) bool {
-	size := int(k.size)
-	last := i + max(size-8, 0)
-	if len(text)-last < 16 {
+	last := i + int(k.skip)
+	if len(text)-last < 16 || (word(text, i)&k.mask^k.head)|(word(text, last)&k.mask^k.tail) != 0 {
 		return false
 	}
-	if (word(text, i)&k.mask^k.head)|(word(text, last)&k.mask^k.tail) != 0 {
-		return false
-	}
-	return size <= 16 || k.matchesLong(text, i)
+	return k.skip <= 8 || k.matchesLong(text, i)
 }
 
 func (k *key) matchesLong(text string, i int) bool {
@@ -267,6 +263,9 @@ func (s *scanner) ownShape(f *frame) uint32 {
 		}
 	}
 	s.lists = append(s.lists, keys...)
+	for i, id := range keys {
+		s.keys[id].next, s.keys[id].last = own.first+uint32(i)+1, uint32(len(s.lists))
+	}
 	s.known = append(s.known, own)
 	return id
 }

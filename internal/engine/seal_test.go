@@ -95,6 +95,38 @@ func TestMCPFromTelemetry(t *testing.T) {
 	require.True(t, r.Payload.Value.IsNull())
 }
 
+// TestTransportOfUnreadable: how far a call came is known though its result cannot be
+// hashed.
+func TestTransportOfUnreadable(t *testing.T) {
+	notFinite, err := ParseJSON("[NaN]")
+	require.NoError(t, err)
+	for _, body := range []Value{String("\xff"), notFinite} {
+		for _, tc := range []struct {
+			in   Input
+			want TransportState
+		}{
+			{Input{Kind: KindHTTPJSON, StatusCode: 500, Body: body}, TransportError},
+			{Input{Kind: KindHTTPJSON, StatusCode: 200, Body: body}, Transported},
+			{Input{Kind: KindStdio, ExitCode: 1, Body: Object(Member{"stdout", body})}, TransportError},
+			{Input{Kind: KindClaimOnly, Body: body}, Attempted},
+		} {
+			r, err := tc.in.Read()
+			requireCoded(t, err, CodeSchemaInvalid)
+			require.Equal(t, Reading{Transport: tc.want}, r)
+
+			tc.in.SourceRef, tc.in.TargetRef = "crm://customers", "customer:42"
+			tc.in.ObservationID, tc.in.ToolCallID = "obs_1", "call_1"
+			tc.in.Gap = ReasonSchemaInvalid
+			env, err := tc.in.Envelope(r, benchmarkNow)
+			require.NoError(t, err)
+			want := map[TransportState]ReasonCode{
+				TransportError: ReasonTransportFailed, Transported: ReasonSchemaInvalid, Attempted: ReasonNoDispatch,
+			}[tc.want]
+			require.Equal(t, []ReasonCode{want}, benchmarkContract().Evaluate(&env, r.Payload, benchmarkNow).ReasonCodes)
+		}
+	}
+}
+
 // TestInputErrorsBeforeIdentity: a result that cannot be read is told before an
 // identity that is wrong.
 func TestInputErrorsBeforeIdentity(t *testing.T) {
