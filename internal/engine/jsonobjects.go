@@ -105,7 +105,9 @@ func (s *scanner) expected(f *frame, i int) bool {
 		return false
 	}
 	id := s.lists[f.next]
-	if !s.keys[id].matches(s.text, i) {
+	k, text := &s.keys[id], s.text
+	last := i + int(k.skip)
+	if len(text)-last < 16 || (word(text, i)&k.mask^k.head)|(word(text, last)&k.mask^k.tail) != 0 || k.skip > 8 && !k.matchesLong(text, i) {
 		return false
 	}
 	f.key = id
