@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ import (
 var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete", "blocked"}
 
 // formats are what --format takes.
-var formats = []string{"table", "json", "jsonl", "junit", "sarif"}
+var formats = []string{"table", "json", "jsonl", "junit", "sarif", "html"}
 
 type scoreOptions struct {
 	policy    string
@@ -82,7 +83,7 @@ if none did.`,
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
 	f.StringVar(&o.annotated, "annotated", "", "also write the spans, with the annotations that the processor writes, to this file (OTLP JSON, a trace a line)")
 	f.StringVar(&o.explain, "explain", "", "say step by step how the verdict on this trace came about: an id, its first digits, or a conversation's id")
-	f.BoolVar(&o.showContent, "show-content", false, "show arguments, results and messages in explanations")
+	f.BoolVar(&o.showContent, "show-content", false, "show arguments, results and messages in explanations and on the page")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
 	o.input.register(cmd)
 	return cmd
@@ -133,11 +134,17 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		spans = newAnnotated()
 		defer spans.close()
 	}
+	var explain func(string, string) bool
+	if o.format == "html" {
+		builder.Content = o.showContent
+		explain = func(string, string) bool { return true }
+	}
 	counts, err := judgeFiles(cmd, files, &o.input, judging{
-		scorer: scorer,
+		scorer:  scorer,
+		explain: explain,
 		take: func(v *verdict) error {
 			if v.session != nil {
-				if err := builder.Add(report.Trace{Verdict: v.session, Spans: v.facts, Origin: originOf(v)}); err != nil {
+				if err := builder.Add(report.Trace{Verdict: v.session, Spans: v.facts, Account: v.account, Origin: originOf(v)}); err != nil {
 					return err
 				}
 			}
@@ -170,7 +177,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 			return err
 		}
 	}
-	if err := writeTo(cmd.OutOrStdout(), o.out, "--out", func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
+	if err := writeTo(cmd.OutOrStdout(), o.out, "--out", func(w io.Writer) error { return writeReport(w, r, p, o) }); err != nil {
 		return err
 	}
 	return exit(counts, r, o)
@@ -277,7 +284,7 @@ func writeTo(stdout io.Writer, name, flag string, write func(io.Writer) error) e
 }
 
 // writeReport writes the report in the form that was asked for.
-func writeReport(w io.Writer, r *report.Report, o *scoreOptions) error {
+func writeReport(w io.Writer, r *report.Report, p *policy.Policy, o *scoreOptions) error {
 	switch o.format {
 	case "json":
 		return r.JSON(w)
@@ -287,6 +294,8 @@ func writeReport(w io.Writer, r *report.Report, o *scoreOptions) error {
 		return r.JUnit(w, o.failOn)
 	case "sarif":
 		return r.SARIF(w, version, o.failOn)
+	case "html":
+		return r.HTML(w, report.Page{Version: version, PolicyFile: filepath.Base(o.policy), Policy: p, Content: o.showContent})
 	}
 	return r.Table(w, colours(w))
 }

@@ -122,6 +122,15 @@ func compliances(t *testing.T, format, text string) map[string]int {
 			counts[strings.TrimPrefix(result.RuleID, "protocol-")]++
 		}
 		counts["compliant"] = log.Runs[0].Properties.Summary.Sessions - len(log.Runs[0].Results)
+	case "html":
+		_, index, ok := strings.Cut(text, `<script type="application/json" id="index">`)
+		require.True(t, ok)
+		index, _, _ = strings.Cut(index, "</script>")
+		var rows []struct{ Compliance string }
+		require.NoError(t, json.Unmarshal([]byte(index), &rows))
+		for _, row := range rows {
+			counts[row.Compliance]++
+		}
 	default:
 		t.Fatalf("nobody reads %s", format)
 	}
@@ -218,6 +227,13 @@ func TestScoreWrongFiles(t *testing.T) {
 	got = execute(`{"resourceLogs":[]}`, "score", "--policy", examplePolicy, "-")
 	require.Equal(t, 2, got.code)
 	require.Equal(t, "resultseal: standard input:1: these are OTLP logs, not traces\n", got.stderr)
+}
+
+// The page holds content only if it is asked for.
+func TestScorePageContent(t *testing.T) {
+	base := []string{"score", "--policy", examplePolicy, "--format", "html", exampleTraces}
+	require.NotContains(t, execute("", base...).stdout, "B-2")
+	require.Contains(t, execute("", append(base, "--show-content")...).stdout, "B-2")
 }
 
 func TestScoreOut(t *testing.T) {

@@ -20,6 +20,9 @@ import (
 
 // Builder collects verdicts, from any number of goroutines.
 type Builder struct {
+	// Content puts arguments, results and messages into the details of the page.
+	Content bool
+
 	conversational bool
 
 	mu            sync.Mutex
@@ -51,6 +54,9 @@ type Trace struct {
 	Verdict *score.Session
 	Spans   []genai.Span // that it was made from
 	Origin  Origin
+	// Account tells how the verdict came about. The page needs it, nothing else
+	// does.
+	Account *score.Account
 }
 
 // Origin is where in the input something was recorded.
@@ -70,7 +76,10 @@ func (o Origin) String() string {
 // Add takes the verdict on a trace. Traces of one conversation come in the order
 // in which they were judged.
 func (b *Builder) Add(t Trace) error {
-	var detail []byte
+	detail, err := b.detail(&t)
+	if err != nil {
+		return err
+	}
 	v, spans := t.Verdict, t.Spans
 	if b.conversational {
 		b.mu.Lock()
@@ -360,6 +369,6 @@ func (b *Builder) Report(in Inputs) (*Report, error) {
 	slices.SortFunc(r.entries, func(x, y entry) int {
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.id, y.id))
 	})
-	r.Summary, r.Inputs = b.counts.sum(), in
+	r.Summary, r.Inputs, r.blocked = b.counts.sum(), in, b.counts.blocked
 	return r, nil
 }

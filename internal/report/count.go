@@ -39,6 +39,7 @@ type Tool struct {
 type counter struct {
 	summary Summary
 	tools   map[string]*Tool
+	blocked int // sessions with a blocked call
 }
 
 func newCounter() *counter {
@@ -57,6 +58,9 @@ func newCounter() *counter {
 func (c *counter) add(s *Session, n int) {
 	c.summary.Sessions += n
 	c.summary.ByCompliance[s.Compliance] += n
+	if slices.ContainsFunc(s.Observations, func(o Observation) bool { return !o.Sealed() }) {
+		c.blocked += n
+	}
 	for i := range s.Observations {
 		o := &s.Observations[i]
 		c.summary.Observations.add(o, n)

@@ -28,6 +28,7 @@ type Report struct {
 
 	entries []entry
 	bodies  *spill.Store
+	blocked int // sessions with a blocked call
 }
 
 // entry is a session that lies in the store.

@@ -1,0 +1,255 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/draw"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+var pageTemplates = template.Must(template.ParseFS(pageFiles, "page/page.html"))
+
+// Page is what the page says besides the report.
+type Page struct {
+	Version    string         // this program's
+	PolicyFile string         // its name; "" if there is none
+	Policy     *policy.Policy // its protocols are drawn
+	Content    bool           // the details hold content
+}
+
+// pageHead is what the page's upper part is made of.
+type pageHead struct {
+	Page
+	Title, Inputs, Trouble string
+	Style                  template.CSS
+	Compliance             []pageCount
+	Blocked                int // sessions with a blocked call
+	Tools                  []pageTool
+	Reasons                []pageCount
+	Protocols              []pageProtocol
+}
+
+type pageCount struct {
+	Name, Mark, Words string
+	Count             int
+}
+
+type pageTool struct {
+	Name  string
+	Calls int
+	Counts
+}
+
+type pageProtocol struct {
+	Name, Source string
+	Drawing      template.HTML
+}
+
+// complianceMarks tell outcomes apart where colours do not.
+var complianceMarks = map[string]string{"compliant": "✓", "incomplete": "◐", "unrecognized": "?", "inconclusive": "≈", "violation": "✗"}
+
+// maxDrawn is how many states a protocol may have and still be drawn.
+const maxDrawn = 150
+
+// HTML writes the report as one page that loads nothing: a summary, filters, and
+// for each session a timeline and the way that it took through its protocols.
+// The sessions are those of a builder that was given accounts.
+func (r *Report) HTML(w io.Writer, page Page) error {
+	style, err := pageFiles.ReadFile("page/page.css")
+	if err != nil {
+		return err
+	}
+	script, err := pageFiles.ReadFile("page/page.js")
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := pageTemplates.ExecuteTemplate(out, "head", r.pageHead(page, style)); err != nil {
+		return err
+	}
+	if err := r.pageIndex(out); err != nil {
+		return err
+	}
+	for i := range r.entries {
+		fmt.Fprintf(out, "<script type=\"application/json\" id=\"d%d\">[", i)
+		for j, b := range r.entries[i].details {
+			text, err := r.bodies.Get(b)
+			if err != nil {
+				return err
+			}
+			if j > 0 {
+				out.WriteByte(',')
+			}
+			out.Write(inScript(text))
+		}
+		out.WriteString("]</script>\n")
+	}
+	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts})
+	if err != nil {
+		return err
+	}
+	err = pageTemplates.ExecuteTemplate(out, "foot", map[string]any{
+		"Words":  template.JS(inScript(words)), //nolint:gosec // constants
+		"Script": template.JS(script),          //nolint:gosec // a file of this package
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// inScript is JSON that can stand in a script element: nothing in it ends one.
+func inScript(text []byte) []byte { return bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`)) }
+
+func (r *Report) pageHead(page Page, style []byte) *pageHead {
+	h := &pageHead{
+		Page:    page,
+		Title:   "ResultSeal: " + number(r.Summary.Sessions, "session"),
+		Inputs:  number(r.Inputs.Spans, "span") + " in " + number(r.Inputs.Files, "file"),
+		Style:   template.CSS(style), //nolint:gosec // a file of this package
+		Blocked: r.blocked,
+	}
+	if total := r.Summary.Observations.Total; total > 0 {
+		h.Inputs += fmt.Sprintf(", %d of %s sealed", r.Summary.Observations.Sealed, number(total, "contracted call"))
+	}
+	switch {
+	case r.Inputs.Broken > 0:
+		h.Trouble = number(r.Inputs.Broken, "part") + " of the input could not be read, so sessions may be missing or lack spans."
+	case r.Inputs.Scattered > 0:
+		h.Trouble = number(r.Inputs.Scattered, "trace") + " stood scattered over the input and have no verdict."
+	}
+	for c := score.Compliant; c <= score.Violation; c++ {
+		name := c.String()
+		h.Compliance = append(h.Compliance, pageCount{name, complianceMarks[name], Verdicts[name], r.Summary.ByCompliance[name]})
+	}
+	for _, t := range r.Summary.ByTool {
+		h.Tools = append(h.Tools, pageTool{t.Tool, t.Total + t.Uncontracted, t.Counts})
+	}
+	for _, reason := range byCount(r.Summary.ByReason) {
+		h.Reasons = append(h.Reasons, pageCount{Name: reason, Words: Reasons[reason], Count: r.Summary.ByReason[reason]})
+	}
+	if page.Policy != nil {
+		for i, p := range page.Policy.Protocols {
+			shape := p.Automaton.Shape()
+			drawn := pageProtocol{Name: p.Name, Source: p.Source}
+			if len(shape.States) > maxDrawn {
+				drawn.Drawing = template.HTML(fmt.Sprintf("<p>It has %d states, which are too many to draw.</p>", len(shape.States))) //nolint:gosec // a number
+			} else {
+				drawn.Drawing = template.HTML(draw.SVG(shape, fmt.Sprintf("p%d", i), "The protocol "+p.Name)) //nolint:gosec // escaped there
+			}
+			h.Protocols = append(h.Protocols, drawn)
+		}
+	}
+	return h
+}
+
+// pageRow is a session in the page's list.
+type pageRow struct {
+	At           int                `json:"at"`
+	ID           string             `json:"id"`
+	Traces       []string           `json:"traces"`
+	Conversation string             `json:"conversation"`
+	Agent        string             `json:"agent"`
+	Service      string             `json:"service"`
+	Compliance   string             `json:"compliance"`
+	Score        *float64           `json:"score"`
+	Began        string             `json:"began"`
+	Origin       string             `json:"origin"`
+	Sealed       int                `json:"sealed"`
+	Blocked      int                `json:"blocked"`
+	Tools        []string           `json:"tools"`
+	Reasons      []string           `json:"reasons"`
+	Protocols    []pageRowsProtocol `json:"protocols"`
+	Finding      string             `json:"finding"`
+}
+
+type pageRowsProtocol struct {
+	Name    string `json:"name"`
+	Verdict string `json:"verdict"`
+	Text    string `json:"text,omitempty"` // what went wrong
+}
+
+// pageIndex writes the list of sessions.
+func (r *Report) pageIndex(out *bufio.Writer) error {
+	out.WriteString("<script type=\"application/json\" id=\"index\">[\n")
+	at := 0
+	for s, err := range r.Sessions() {
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(s.pageRow(at))
+		if err != nil {
+			return err
+		}
+		if at > 0 {
+			out.WriteString(",\n")
+		}
+		out.Write(inScript(text))
+		at++
+	}
+	out.WriteString("]</script>\n")
+	return nil
+}
+
+func (s *Session) pageRow(at int) pageRow {
+	row := pageRow{
+		At: at, ID: s.ID, Traces: s.TraceIDs, Conversation: s.ConversationID, Agent: s.Agent, Service: s.Service,
+		Compliance: s.Compliance, Score: s.Score, Began: s.start.Time().Format(time.RFC3339Nano), Origin: s.origin.String(),
+		Tools: []string{}, Reasons: []string{}, Protocols: []pageRowsProtocol{},
+	}
+	add := func(list *[]string, text string) {
+		if !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
+	}
+	for i := range s.Observations {
+		o := &s.Observations[i]
+		if o.Sealed() {
+			row.Sealed++
+		} else {
+			row.Blocked++
+		}
+		add(&row.Tools, o.Tool)
+		for _, reason := range o.ReasonCodes {
+			add(&row.Reasons, reason)
+		}
+	}
+	for _, u := range s.Uncontracted {
+		add(&row.Tools, u.Tool)
+	}
+	for i := range s.Protocols {
+		p := &s.Protocols[i]
+		out := pageRowsProtocol{Name: p.Name, Verdict: p.Verdict}
+		if f := p.finding(s, nil); f != nil {
+			out.Text = f.message
+			if row.Finding == "" || p.Verdict == s.Compliance && row.Finding != "" && !slices.ContainsFunc(row.Protocols, func(q pageRowsProtocol) bool { return q.Verdict == s.Compliance }) {
+				row.Finding = f.message
+			}
+		}
+		row.Protocols = append(row.Protocols, out)
+	}
+	if row.Finding == "" {
+		for i := range s.Observations {
+			if f := s.Observations[i].finding(s, nil); f != nil {
+				row.Finding = f.message
+				break
+			}
+		}
+	}
+	return row
+}
