@@ -28,7 +28,7 @@ var conventions = &Dialect{
 	SpanName:       []string{"execute_tool *", "tool.execute *"},
 	CallID:         []string{"gen_ai.tool.call.id"},
 	Arguments:      []string{"gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gen_ai.tool.args", "gen_ai.tool.input"},
-	Result:         []string{"gen_ai.tool.call.result", "gen_ai.tool.result", "gen_ai.tool.output"},
+	Result:         []string{"gen_ai.tool.call.result", "gen_ai.tool.result", "gen_ai.tool.output", "code.function.return.value"},
 	EventArguments: []EventAttribute{{Event: "gen_ai.tool.message", Key: "content"}},
 	EventResult:    []EventAttribute{{Event: "gen_ai.choice", Key: "message"}},
 	FailureType:    []string{"error.type"},
@@ -55,8 +55,12 @@ var conventions = &Dialect{
 // conventionsMCP are OpenTelemetry's for MCP: the client's or the server's
 // tools/call span.
 var conventionsMCP = &Dialect{
-	Name:          "opentelemetry-mcp",
-	Tool:          []Mark{{Key: "mcp.method.name", Value: "tools/call"}},
+	Name: "opentelemetry-mcp",
+	Tool: []Mark{
+		{Key: "mcp.method.name", Value: "tools/call"},
+		{Key: "rpc.method", Value: "tools/call"},
+		{SpanName: "tools/call *"},
+	},
 	Carrier:       true,
 	ToolName:      []string{"gen_ai.tool.name", "mcp.tool.name", "mcp.request.argument.name"},
 	SpanName:      []string{"tools/call *"},

@@ -4,6 +4,7 @@
 package score
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -143,6 +144,8 @@ type news struct {
 	prior bool
 	// first marks the request that opens the session.
 	first bool
+	// at is the position in the conversation before which it belongs.
+	at int
 }
 
 // read takes a model's input and returns what is new in it, in order.
@@ -201,11 +204,9 @@ func (h *history) read(input []genai.Message) []news {
 			from = p + 1
 			continue
 		}
-		out = append(out, news{message: messages[i]})
+		out = append(out, news{message: messages[i], at: len(h.items)})
 	}
-	for i := range out {
-		h.push(item{hash: hash(out[i].message), role: roleOf(out[i].message)})
-	}
+	h.add(out)
 	return out
 }
 
@@ -239,8 +240,13 @@ func (h *history) align(items []item, messages []*genai.Message, out *[]news) (f
 			}
 			continue
 		}
+		if !matched && p == 0 && i > 0 && h.items[0].role == genai.Assistant && assistants(items[:i]) == 0 {
+			// The question to an answer whose own call did not record it.
+			h.missed(items[:i], messages[:i], 0, 0, out)
+			(*out)[0].first = items[0].role == genai.User
+		}
 		if unseen >= 0 {
-			h.missed(items[unseen:i], messages[unseen:i], assistants(h.items[from:p]), out)
+			h.missed(items[unseen:i], messages[unseen:i], assistants(h.items[from:p]), p, out)
 			unseen = -1
 		}
 		from, matched = p+1, true
@@ -248,11 +254,11 @@ func (h *history) align(items []item, messages []*genai.Message, out *[]news) (f
 	if unseen >= 0 {
 		// An answer that its model call recorded in another form is the answer
 		// that was seen.
-		if rest := assistants(h.items[from:]); rest > 0 {
-			h.missed(items[unseen:], messages[unseen:], rest, out)
+		rest := assistants(h.items[from:])
+		h.missed(items[unseen:], messages[unseen:], rest, len(h.items), out)
+		if rest > 0 {
 			return h.afterLast(), true
 		}
-		h.missed(items[unseen:], messages[unseen:], 0, out)
 	}
 	return from, matched
 }
@@ -268,16 +274,42 @@ func assistants(items []item) int {
 	return n
 }
 
-// missed adds unknown messages of a repeated conversation. The first skipped
-// ones of an assistant stand for what the session saw in another form.
-func (h *history) missed(items []item, messages []*genai.Message, skipped int, out *[]news) {
+// missed adds unknown messages of a repeated conversation, which belong before
+// the one at a position. The first skipped ones of an assistant stand for what
+// the session saw in another form.
+func (h *history) missed(items []item, messages []*genai.Message, skipped, at int, out *[]news) {
 	for i := range items {
 		if items[i].role == genai.Assistant && skipped > 0 {
 			skipped--
 			continue
 		}
-		*out = append(*out, news{message: messages[i]})
+		*out = append(*out, news{message: messages[i], at: at})
 	}
+}
+
+// add puts what is new where it belongs.
+func (h *history) add(out []news) {
+	known := h.items
+	if !slices.ContainsFunc(out, func(n news) bool { return n.at < len(known) }) {
+		for i := range out {
+			h.push(item{hash: hash(out[i].message), role: roleOf(out[i].message)})
+		}
+		return
+	}
+	h.items = make([]item, 0, len(known)+len(out))
+	for p := 0; p <= len(known); p++ {
+		for ; len(out) > 0 && out[0].at == p; out = out[1:] {
+			h.items = append(h.items, item{hash: hash(out[0].message), role: roleOf(out[0].message)})
+			if p < h.begun {
+				h.begun++
+			}
+		}
+		if p < len(known) {
+			h.items = append(h.items, known[p])
+		}
+	}
+	h.at = nil
+	h.wake()
 }
 
 // answered notes what a model answered.

@@ -32,6 +32,11 @@ func (f *facts) models() []int {
 			hear(i)
 		}
 	}
+	// A model span without messages around one that has them says nothing of what
+	// was not captured.
+	models = slices.DeleteFunc(models, func(i int) bool {
+		return heard[i] && !t.spans[i].Input.Recorded && !t.spans[i].Output.Recorded
+	})
 	for _, i := range t.order {
 		s := &t.spans[i]
 		if s.Kind == genai.Agent && f.within(i) && !heard[i] && (s.Input.Recorded || s.Output.Recorded) {
