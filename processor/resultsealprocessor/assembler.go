@@ -46,6 +46,7 @@ type heldTrace struct {
 	// In mode stream: the facts of all spans, of which only the roots are held.
 	facts      []streamFact
 	unreadable bool
+	entries    []entryRef
 	since      [queueCount]time.Time // when it was put into each queue
 	links      [queueCount]links
 
@@ -71,7 +72,14 @@ type finished struct {
 	duplicates    int
 	streamed      []streamFact // in mode stream, until they are read
 	reading       time.Duration
-	unreadable    bool
+
+	// For the journal: the entries that the spans came with, the place among the
+	// decided traces plus one, and what else is to be noted.
+	entries    []entryRef
+	decidedAt  int32
+	decidedSeq uint64
+	notes      []note
+	unreadable bool
 }
 
 func newAssembler(l limits) *assembler {
@@ -106,12 +114,13 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
 	var oversized []*heldTrace
 	for _, part := range parts {
 		if part.id.IsEmpty() {
-			out = append(out, finished{spans: part.spans, count: part.count, bytes: part.bytes})
+			out = append(out, finished{spans: part.spans, count: part.count, bytes: part.bytes, entries: part.entry})
 			continue
 		}
 		t := a.holder(part.id)
 		t.count += part.count
 		t.bytes += part.bytes
+		t.entries = append(t.entries, part.entry...)
 		t.facts = append(t.facts, part.facts...)
 		t.unreadable = t.unreadable || part.unreadable
 		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
@@ -238,12 +247,13 @@ func (a *assembler) requeue(id queueID, t *heldTrace) {
 
 // take ends the wait for a trace. Late spans keep what finished their trace.
 func (a *assembler) take(t *heldTrace, by finishedBy) finished {
-	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true, streamed: t.facts, unreadable: t.unreadable}
+	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true, entries: t.entries, streamed: t.facts, unreadable: t.unreadable}
 	if t.links[queueLate].queued {
 		f.fin = finish{By: t.lateBy, Late: true}
 		delete(a.late, t.id)
 	} else {
-		a.decided.put(t.id, by)
+		f.decidedAt = a.decided.put(t.id, by) + 1
+		f.decidedSeq = a.decided.seq
 		delete(a.traces, t.id)
 		a.bytes -= t.bytes
 	}

@@ -106,6 +106,15 @@ type Config struct {
 	// want to see as one conversation. Default 1h.
 	SessionTTL time.Duration `mapstructure:"session_ttl"`
 
+	// Storage is the id of a storage extension, such as `file_storage`, in which
+	// everything that is held is written down: a batch before its sender is
+	// told that it was accepted, and what was decided and what conversations
+	// have come to when a trace has left. Then nothing that was accepted is
+	// lost when the process is killed, and a restart finishes no trace early.
+	// What was being passed on at a kill may come twice. Default none: a
+	// process that is killed loses what it held.
+	Storage *component.ID `mapstructure:"storage"`
+
 	// Retry says how a finished trace is offered again that the next component
 	// refused with an error that is not permanent. Meanwhile it counts against
 	// max_bytes, and when that is exceeded senders get a retryable error, so

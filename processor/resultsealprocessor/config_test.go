@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/confmap"
@@ -81,6 +82,7 @@ max_spans_per_trace: 8
 decided_cache: 9
 max_sessions: 11
 session_ttl: 2h
+storage: file_storage/resultseal
 retry:
   initial_interval: 2s
   max_interval: 3s
@@ -97,6 +99,7 @@ content: drop
 content_arguments: true`)
 	require.NoError(t, err)
 	require.NoError(t, confmap.Validate(cfg))
+	storageID := component.MustNewIDWithName("file_storage", "resultseal")
 	require.Equal(t, &Config{
 		PolicyFile:       "testdata/config/policy.yaml",
 		Mode:             ModeStream,
@@ -110,6 +113,7 @@ content_arguments: true`)
 		DecidedCache:     9,
 		MaxSessions:      11,
 		SessionTTL:       2 * time.Hour,
+		Storage:          &storageID,
 		Retry: configretry.BackOffConfig{
 			Enabled: true, InitialInterval: 2 * time.Second, RandomizationFactor: 0.5, Multiplier: 1.5,
 			MaxInterval: 3 * time.Second, MaxElapsedTime: 4 * time.Second,

@@ -27,6 +27,11 @@ type conversations struct {
 	free           int32 // the first unused entry, linked by older; -1 if there is none
 
 	open map[string]*score.Conversation
+
+	// changed are the places that were written or taken away, in order, if
+	// somebody wants to know: those of a journal.
+	noting  bool
+	changed []conversationChange
 	// forgot is told how many were forgotten, and why.
 	forgot func(n int, cause forgottenFor)
 }
@@ -36,6 +41,51 @@ type conversationEntry struct {
 	state        []byte
 	used         time.Time
 	newer, older int32
+}
+
+// conversationChange is a place and what stands there now; state is nil if that
+// is nothing.
+type conversationChange struct {
+	slot  int32
+	id    string
+	used  time.Time
+	state []byte
+}
+
+// changes returns the changes since it was called last.
+func (c *conversations) changes() []conversationChange {
+	changed := c.changed
+	c.changed = nil
+	return changed
+}
+
+func (c *conversations) note(at int32) {
+	if c.noting {
+		e := &c.entries[at]
+		c.changed = append(c.changed, conversationChange{at, e.id, e.used, e.state})
+	}
+}
+
+// restore fills an empty store with what another one kept, the last use last,
+// each at its place. Places are below limit.
+func (c *conversations) restore(all []storedConversation) {
+	for _, s := range all {
+		for int(s.slot) >= len(c.entries) {
+			c.entries = append(c.entries, conversationEntry{})
+		}
+		if _, known := c.index[s.id]; known {
+			continue
+		}
+		c.entries[s.slot] = conversationEntry{id: s.id, state: s.state, used: s.used}
+		c.link(s.slot)
+		c.index[s.id] = s.slot
+	}
+	for at := range c.entries {
+		if held, ok := c.index[c.entries[at].id]; !ok || int(held) != at {
+			c.entries[at] = conversationEntry{older: c.free}
+			c.free = int32(at) //nolint:gosec // below limit
+		}
+	}
 }
 
 // forgottenFor is why a conversation's state was given up.
@@ -107,6 +157,7 @@ func (c *conversations) put(id string, state []byte, now time.Time) {
 	}
 	c.entries[at].state, c.entries[at].used = state, now
 	c.link(at)
+	c.note(at)
 }
 
 // expire forgets the conversations that no trace came of for ttl.
@@ -146,6 +197,7 @@ func (c *conversations) remove(at int32) {
 	delete(c.index, c.entries[at].id)
 	c.entries[at] = conversationEntry{older: c.free}
 	c.free = at
+	c.note(at)
 }
 
 func (c *conversations) unlink(at int32) {

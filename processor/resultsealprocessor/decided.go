@@ -3,7 +3,11 @@
 
 package resultsealprocessor
 
-import "go.opentelemetry.io/collector/pdata/pcommon"
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
 
 // decidedCache remembers the traces that were finished last and how, so that
 // a late span is told from the start of a new trace. It holds at most limit
@@ -16,6 +20,8 @@ type decidedCache struct {
 	entries []decidedEntry
 	// newest and oldest are the ends of the list, -1 when it is empty.
 	newest, oldest int32
+	free           []int32 // places that a restored cache left open
+	seq            uint64  // counts what was put
 }
 
 type decidedEntry struct {
@@ -29,16 +35,20 @@ func newDecidedCache(limit int) *decidedCache {
 }
 
 // put remembers that the trace was finished. A trace that is known already,
-// as after late spans, keeps how it was finished first.
-func (c *decidedCache) put(id pcommon.TraceID, by finishedBy) {
+// as after late spans, keeps how it was finished first. The place where it
+// stands is returned, -1 for none that is new.
+func (c *decidedCache) put(id pcommon.TraceID, by finishedBy) int32 {
 	if c.limit == 0 {
-		return
+		return -1
 	}
 	if _, known := c.get(id); known {
-		return
+		return -1
 	}
 	var at int32
-	if len(c.entries) < c.limit {
+	if n := len(c.free); n > 0 {
+		at = c.free[n-1]
+		c.free = c.free[:n-1]
+	} else if len(c.entries) < c.limit {
 		at = int32(len(c.entries))
 		c.entries = append(c.entries, decidedEntry{})
 	} else {
@@ -49,6 +59,30 @@ func (c *decidedCache) put(id pcommon.TraceID, by finishedBy) {
 	c.entries[at] = decidedEntry{id: id, by: by}
 	c.linkNewest(at)
 	c.index[id] = at
+	c.seq++
+	return at
+}
+
+// restore fills an empty cache with what another one remembered, the newest use
+// last, each at its place. Places are below limit.
+func (c *decidedCache) restore(all []storedDecided) {
+	for _, d := range all {
+		for int(d.slot) >= len(c.entries) {
+			c.free = append(c.free, int32(len(c.entries))) //nolint:gosec // below limit
+			c.entries = append(c.entries, decidedEntry{})
+		}
+		if _, known := c.index[d.id]; known {
+			continue
+		}
+		c.entries[d.slot] = decidedEntry{id: d.id, by: d.by}
+		c.linkNewest(d.slot)
+		c.index[d.id] = d.slot
+		c.seq = max(c.seq, d.seq+1)
+	}
+	c.free = slices.DeleteFunc(c.free, func(at int32) bool {
+		held, ok := c.index[c.entries[at].id]
+		return ok && held == at
+	})
 }
 
 // get reports how the trace was finished, if it is remembered, and counts as

@@ -25,6 +25,10 @@
 //
 // In mode stream most spans do not wait: stream.go.
 //
+// With a storage, a batch is written down before it is accepted and crossed out
+// when its traces have left: journal.go, storage.go for what lies there, and
+// restart.go.
+//
 // There are num_shards shards and as many outlets, each a goroutine with its own
 // state. Work goes from sender to shard to outlet and never back, through
 // mailboxes that do not fill up (mailbox.go), so nothing can wait in a circle.

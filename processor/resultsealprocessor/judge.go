@@ -39,6 +39,7 @@ type scoring struct {
 	logger  *zap.Logger
 	warned  *warnings
 	stream  bool
+	journal *journal // nil without a storage
 }
 
 func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, o genai.Options, rec *recorder) *scoring {
@@ -58,12 +59,23 @@ func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, o genai.Optio
 		warned: newWarnings(logger),
 	}
 	n := cfg.shards()
-	for range n {
+	for i := range n {
 		s.stripes = append(s.stripes, &stripe{
+			n:    i,
 			kept: newConversations(s.scorer, share(cfg.MaxSessions, n), cfg.SessionTTL, rec.Forgot),
 		})
 	}
 	return s
+}
+
+// useJournal implements scoringSteps.
+func (s *scoring) useJournal(j *journal, restored [][]storedConversation) {
+	s.journal = j
+	for i, stripe := range s.stripes {
+		stripe.kept.restore(restored[i])
+		stripe.kept.noting = true
+		stripe.count(s.rec)
+	}
 }
 
 // reader implements scoringSteps. A decoder is for one goroutine.
@@ -79,7 +91,7 @@ func (s *scoring) streamer() *streamer {
 	}
 	attributes, resource := s.scorer.Policy().AttributeNames()
 	return &streamer{
-		decoder: genai.NewDecoder(genai.Options{}), scorer: s.scorer, writer: s.writer,
+		options: s.options, decoder: genai.NewDecoder(s.options), scorer: s.scorer, writer: s.writer,
 		attributes: attributes, resource: resource, rec: s.rec, logger: s.logger,
 	}
 }
@@ -150,7 +162,7 @@ func (j *judge) judge(f *finished) {
 		} else {
 			j.writer.Late(f.sources, v)
 		}
-		store.keep(now)
+		f.notes = store.keep(now)
 		j.count(v)
 		return
 	}
@@ -159,7 +171,7 @@ func (j *judge) judge(f *finished) {
 		return
 	}
 	j.writer.Session(f.sources, v, f.fin.By.String())
-	store.keep(now)
+	f.notes = store.keep(now)
 	j.count(v)
 	j.rec.Session(v.Compliance.String(), f.fin.By)
 	for i := range v.Protocols {

@@ -5,6 +5,7 @@ package resultsealprocessor
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,7 +26,10 @@ type outlet struct {
 	ctx      context.Context // what the next consumer is called with
 	rec      *recorder
 	logger   *zap.Logger
-	released func(*finished)
+	released func(f *finished, kept bool)
+	// keeping is set once a trace was left in the storage: all that follow are,
+	// so that conversations go on in order.
+	keeping bool
 }
 
 // run passes on until the mailbox is closed and empty.
@@ -55,6 +59,10 @@ func (o *outlet) run() {
 }
 
 func (o *outlet) pass(f *finished) {
+	if o.keeping {
+		o.released(f, true)
+		return
+	}
 	if f.judge {
 		begin := time.Now()
 		o.judge(f)
@@ -64,12 +72,15 @@ func (o *outlet) pass(f *finished) {
 			o.rec.Late(f.count)
 		}
 	}
-	defer o.released(f)
+	defer func() { o.released(f, o.keeping) }()
 	o.redact(f.spans)
 	if f.count == 0 { // all of the trace has passed before
 		return
 	}
-	if left, err := o.next.deliver(o.ctx, f.spans); err != nil {
+	left, err := o.next.deliver(o.ctx, f.spans)
+	if errors.Is(err, errKept) {
+		o.keeping = true
+	} else if err != nil {
 		o.rec.Refused(left)
 		o.logger.Error("the next component refused spans of a finished trace; they are lost",
 			zap.Int("spans", left), zap.Error(err))

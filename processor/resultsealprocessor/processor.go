@@ -33,6 +33,15 @@ type tracesProcessor struct {
 	outlets   []*outlet
 	admission *admission
 	recorder  *recorder
+	scoring   scoringSteps
+	logger    *zap.Logger
+
+	// journal is nil without a storage.
+	journal *journal
+	storage *component.ID
+	id      component.ID
+	// maxSessions is how many conversations each outlet keeps.
+	maxSessions int
 
 	// senders is locked for reading by those who bring a batch, and for writing
 	// to stop.
@@ -67,13 +76,18 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 		return nil, err
 	}
 	rec.Announce(pol)
-	return newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, options, rec)), nil
+	p := newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, options, rec))
+	p.id = set.ID
+	return p, nil
 }
 
 // scoringSteps makes the two steps of scoring, each for one goroutine.
 type scoringSteps interface {
 	// reader makes what prepares finished traces for their verdict.
 	reader() func(*finished)
+	// useJournal is called before anything is judged: what conversations had come
+	// to, by outlet, and who is to know what they come to now.
+	useJournal(j *journal, restored [][]storedConversation)
 	// streamer makes what lets spans pass before their trace is finished; nil if
 	// none may.
 	streamer() *streamer
@@ -85,11 +99,15 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 	n := cfg.shards()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &tracesProcessor{
-		admission: &admission{max: cfg.MaxBytes},
-		recorder:  rec,
-		stopped:   make(chan struct{}),
-		done:      make(chan struct{}),
-		cancel:    cancel,
+		admission:   &admission{max: cfg.MaxBytes},
+		recorder:    rec,
+		scoring:     scoring,
+		logger:      logger,
+		storage:     cfg.Storage,
+		maxSessions: share(cfg.MaxSessions, n),
+		stopped:     make(chan struct{}),
+		done:        make(chan struct{}),
+		cancel:      cancel,
 	}
 	rec.bytes = p.admission.held.Load
 	for i := range n {
@@ -133,8 +151,16 @@ func (p *tracesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
 
-// Start begins to accept spans.
-func (p *tracesProcessor) Start(context.Context, component.Host) error {
+// Start begins to accept spans, after what a storage holds.
+func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error {
+	var before []*tracePart
+	if p.storage != nil {
+		var err error
+		if before, err = p.restore(ctx, host); err != nil {
+			return err
+		}
+		p.journal.start()
+	}
 	p.started = true
 	var shards, outlets sync.WaitGroup
 	for _, s := range p.shards {
@@ -156,7 +182,13 @@ func (p *tracesProcessor) Start(context.Context, component.Host) error {
 			o.in.close()
 		}
 		outlets.Wait()
+		if p.journal != nil {
+			if err := p.journal.close(context.Background()); err != nil {
+				p.logger.Error("the storage was not closed", zap.Error(err))
+			}
+		}
 	}()
+	p.dispatch(before)
 	return nil
 }
 
@@ -176,7 +208,16 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	default:
 	}
 	// All spans are moved out of the batch, so nothing of it is held.
-	p.dispatch(splitByTrace(td))
+	parts := splitByTrace(td)
+	if p.journal != nil {
+		if err := p.journal.append(parts); err != nil {
+			for _, part := range parts { // they stay with the sender
+				part.spans.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+			}
+			return fmt.Errorf("resultseal: the storage does not take the batch: %w", err)
+		}
+	}
+	p.dispatch(parts)
 	return nil
 }
 
@@ -206,11 +247,25 @@ func (p *tracesProcessor) give(f finished) {
 	p.outlets[n].in.put(f)
 }
 
-// release ends the account of a trace that has left.
-func (p *tracesProcessor) release(f *finished) { p.admission.release(f.bytes) }
+// release ends the account of a trace that has left, or that was kept in the
+// storage.
+func (p *tracesProcessor) release(f *finished, kept bool) {
+	p.admission.release(f.bytes)
+	if p.journal == nil || kept {
+		return
+	}
+	notes := f.notes
+	if f.decidedAt > 0 {
+		notes = append(notes, note{
+			table: decidedTable, shard: shardOfTrace(f.id, len(p.shards)), slot: f.decidedAt - 1,
+			framed: encodeDecided(f.id, f.fin.By, f.decidedSeq),
+		})
+	}
+	p.journal.leave(f.entries, notes)
+}
 
 // Shutdown refuses further batches, finishes every trace that is held and
-// passes it on. When ctx ends before that, the calls that are under way are
+// passes it on. With a storage, what is held stays there for the next start. When ctx ends before that, the calls that are under way are
 // cancelled and an error is returned; the rest is still offered to the next
 // consumer.
 func (p *tracesProcessor) Shutdown(ctx context.Context) error {

@@ -74,6 +74,8 @@ func (testScoring) reader() func(*finished) {
 	return func(f *finished) { f.spans, f.duplicates = canonicalize(f.spans) }
 }
 
+func (testScoring) useJournal(*journal, [][]storedConversation) {}
+
 func (testScoring) streamer() *streamer { return nil }
 
 func (s testScoring) judge(int) (judgeFunc, func(time.Time) (time.Time, bool)) {

@@ -26,7 +26,11 @@ func newRedact(cfg *Config) redactFunc {
 	default:
 		return func(ptrace.Traces) {}
 	}
-	r := genai.NewRedactor(genai.Options{}, replace, cfg.ContentArguments)
+	options, err := cfg.decoding()
+	if err != nil {
+		options = genai.Options{} // refused when the configuration was validated
+	}
+	r := genai.NewRedactor(options, replace, cfg.ContentArguments)
 	return func(td ptrace.Traces) {
 		for p := range placedSpans(td) {
 			r.Redact(p.rs.Resource(), p.ss.Scope(), p.span)

@@ -29,7 +29,13 @@ type delivery struct {
 	// left has max_elapsed_time together.
 	stopped  <-chan struct{}
 	stopping time.Time
+	// durable is set if what is not taken by then is there again after the next
+	// start.
+	durable bool
 }
+
+// errKept is the error of deliver for spans that stay in the storage.
+var errKept = errors.New("the spans stay in the storage")
 
 // errGaveUp is in the error of deliver if it might have helped to go on.
 var errGaveUp = errors.New("retrying was given up")
@@ -52,6 +58,9 @@ func (d *delivery) deliver(ctx context.Context, td ptrace.Traces) (left int, err
 			td = some.Data()
 			left = td.SpanCount()
 		}
+		if !consumererror.IsPermanent(err) && d.durable && d.ending(ctx) {
+			return left, errKept
+		}
 		if consumererror.IsPermanent(err) || !d.retry.Enabled || ctx.Err() != nil {
 			return left, err
 		}
@@ -68,9 +77,22 @@ func (d *delivery) deliver(ctx context.Context, td ptrace.Traces) (left int, err
 			pause.Reset()
 		}
 		if !d.wait(ctx, pause.NextBackOff(), begin) {
+			if d.durable && d.ending(ctx) {
+				return left, errKept
+			}
 			return left, errors.Join(errGaveUp, err)
 		}
 		d.retried()
+	}
+}
+
+// ending reports whether the processor stops.
+func (d *delivery) ending(ctx context.Context) bool {
+	select {
+	case <-d.stopped:
+		return true
+	default:
+		return ctx.Err() != nil
 	}
 }
 

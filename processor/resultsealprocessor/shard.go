@@ -27,10 +27,13 @@ type shard struct {
 	// holding is told how many traces are held now more than before.
 	holding func(more int)
 	held    int
+	// durable is set if what is held is in a storage and need not be finished at
+	// the end.
+	durable bool
 }
 
 // run assembles until the mailbox is closed and empty, and then finishes
-// everything.
+// everything, unless it is there again after the next start.
 func (s *shard) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -46,7 +49,9 @@ func (s *shard) run() {
 				s.passOn(s.assembler.Tick(time.Now()))
 			}
 			if !more {
-				s.passOn(s.assembler.Flush())
+				if !s.durable {
+					s.passOn(s.assembler.Flush())
+				}
 				return
 			}
 		case <-due:

@@ -20,6 +20,8 @@ type tracePart struct {
 	facts      []streamFact
 	unreadable bool
 
+	entry []entryRef // its name in the journal, if there is one
+
 	// The resource and scope of the batch that the last resource and scope of
 	// spans were copied from.
 	resource, scope int

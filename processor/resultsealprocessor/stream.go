@@ -34,6 +34,7 @@ type streamFact struct {
 // streamer takes the spans that need not wait out of what comes. It belongs to
 // one shard.
 type streamer struct {
+	options              genai.Options
 	decoder              *genai.Decoder
 	scorer               *score.Scorer
 	writer               *annotate.Writer
@@ -77,7 +78,7 @@ func (s *streamer) prove(part *tracePart, before []streamFact) {
 			sizes.restore(part.spans)
 			part.facts, part.unreadable = nil, true
 			unscored(s.logger, s.rec, &finished{spans: part.spans}, failure)
-			s.decoder = genai.NewDecoder(genai.Options{})
+			s.decoder = genai.NewDecoder(s.options)
 		}
 	}()
 	hashes := make([]uint64, 0, part.count)

@@ -16,6 +16,7 @@ import (
 // outlet of the first and borrows the others'. So the lock is taken at once
 // nearly always, and by the same goroutine.
 type stripe struct {
+	n    int
 	mu   sync.Mutex
 	kept *conversations
 	held int // as counted in metrics
@@ -27,7 +28,22 @@ func (s *stripe) tidy(all *scoring, now time.Time) (time.Time, bool) {
 	defer s.mu.Unlock()
 	s.kept.expire(now)
 	s.count(all.rec)
+	if all.journal != nil {
+		all.journal.leave(nil, s.notes())
+	}
 	return s.kept.next()
+}
+
+// notes are what the journal is to know.
+func (s *stripe) notes() (notes []note) {
+	for _, c := range s.kept.changes() {
+		n := note{table: conversationTable, shard: s.n, slot: c.slot}
+		if c.state != nil {
+			n.framed = encodeConversation(c.id, c.used, c.state)
+		}
+		notes = append(notes, n)
+	}
+	return notes
 }
 
 func (s *stripe) count(rec *recorder) {
@@ -65,13 +81,16 @@ func (t *takenStripes) Conversation(id string) *score.Conversation {
 	return t.all.stripes[shardOfConversation(id, len(t.all.stripes))].kept.Conversation(id)
 }
 
-// keep makes the trace part of its conversations' past.
-func (t *takenStripes) keep(now time.Time) {
+// keep makes the trace part of its conversations' past, and returns what the
+// journal is to know of it.
+func (t *takenStripes) keep(now time.Time) (notes []note) {
 	for _, n := range t.taken {
 		s := t.all.stripes[n]
 		s.kept.keep(now)
 		s.count(t.all.rec)
+		notes = append(notes, s.notes()...)
 	}
+	return notes
 }
 
 // giveBack unlocks the stripes.

@@ -1,0 +1,337 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.uber.org/zap"
+)
+
+// What lies in the storage, under one client:
+//
+//	layout         where everything is: a JSON object with the format's version
+//	G/b/N          how many entries batch N was written with
+//	G/e/N/I        entry I of batch N: spans of one trace, as OTLP protobuf
+//	G/L/d/S/K      in slot K of shard S: the id of a trace that was decided
+//	G/L/c/S/K      in slot K of stripe S: the state of a conversation
+//	aside/…        what could not be read
+//
+// G is the generation: content that is not understood is left under its own and
+// a new one is begun. L numbers the divisions into shards. Every value but the
+// layout begins with its checksum.
+
+// storageFormat is the version of all this.
+const storageFormat = 1
+
+const layoutKey = "layout"
+
+// layout says which keys there are. Storages need not be able to list them.
+type layout struct {
+	generation  string
+	first, next uint64 // batches
+	division    int
+	shards      int
+	slots       [tableCount][]int32 // by shard: one more than the last slot in use
+}
+
+// tableID is one of the tables beside the entries.
+type tableID uint8
+
+const (
+	decidedTable tableID = iota
+	conversationTable
+	tableCount
+)
+
+type layoutJSON struct {
+	Format        int     `json:"format"`
+	Generation    string  `json:"generation"`
+	First         uint64  `json:"first"`
+	Next          uint64  `json:"next"`
+	Division      int     `json:"division"`
+	Shards        int     `json:"shards"`
+	Decided       []int32 `json:"decided"`
+	Conversations []int32 `json:"conversations"`
+}
+
+func (l *layout) batchKey(n uint64) string { return fmt.Sprintf("%s/b/%d", l.generation, n) }
+func (l *layout) entryKey(r entryRef) string {
+	return fmt.Sprintf("%s/e/%d/%d", l.generation, r.batch, r.part)
+}
+
+func (l *layout) noteKey(table tableID, shard int, slot int32) string {
+	return fmt.Sprintf("%s/%d/%c/%d/%d", l.generation, l.division, "dc"[table], shard, slot)
+}
+
+// reach notes that a slot is in use.
+func (l *layout) reach(table tableID, shard int, slot int32) {
+	if slots := l.slots[table]; slot >= slots[shard] {
+		slots = slices.Clone(slots) // layouts are copied by value
+		slots[shard] = slot + 1
+		l.slots[table] = slots
+	}
+}
+
+func (l *layout) save() *storage.Operation {
+	text, _ := json.Marshal(layoutJSON{
+		storageFormat, l.generation, l.first, l.next, l.division, l.shards, l.slots[decidedTable], l.slots[conversationTable],
+	}) // it holds numbers and a name
+	return storage.SetOperation(layoutKey, text)
+}
+
+func newLayout(generation string, shards int) *layout {
+	return &layout{
+		generation: generation, shards: shards,
+		slots: [tableCount][]int32{make([]int32, shards), make([]int32, shards)},
+	}
+}
+
+var errForeign = errors.New("it is not of this version of the processor, or damaged")
+
+func readLayout(text []byte) (*layout, error) {
+	var read layoutJSON
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, errForeign
+	}
+	l := &layout{
+		generation: read.Generation, first: read.First, next: read.Next, division: read.Division, shards: read.Shards,
+		slots: [tableCount][]int32{read.Decided, read.Conversations},
+	}
+	if read.Format != storageFormat || l.generation == "" || l.first > l.next || l.shards < 1 ||
+		len(read.Decided) != l.shards || len(read.Conversations) != l.shards ||
+		slices.Min(read.Decided) < 0 || slices.Min(read.Conversations) < 0 {
+		return nil, errForeign
+	}
+	return l, nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// frame puts a checksum before a value.
+func frame(payload []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(payload)), crc32.Checksum(payload, castagnoli)), payload...)
+}
+
+func unframe(text []byte) ([]byte, error) {
+	if len(text) < 4 || crc32.Checksum(text[4:], castagnoli) != binary.LittleEndian.Uint32(text) {
+		return nil, errors.New("the checksum does not fit")
+	}
+	return text[4:], nil
+}
+
+func appendCount(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(n)) } //nolint:gosec // a length
+
+// A decided trace as it is stored: its id, how it was finished, and a number
+// that grows, to tell which were used last.
+func encodeDecided(id pcommon.TraceID, by finishedBy, seq uint64) []byte {
+	return frame(binary.LittleEndian.AppendUint64(append(id[:], byte(by)), seq))
+}
+
+type storedDecided struct {
+	slot int32
+	id   pcommon.TraceID
+	by   finishedBy
+	seq  uint64
+}
+
+func decodeDecided(slot int32, text []byte) (d storedDecided, err error) {
+	payload, err := unframe(text)
+	if err != nil || len(payload) != 25 {
+		return d, errors.Join(errForeign, err)
+	}
+	d = storedDecided{slot: slot, by: finishedBy(payload[16]), seq: binary.LittleEndian.Uint64(payload[17:])}
+	copy(d.id[:], payload)
+	return d, nil
+}
+
+type storedConversation struct {
+	slot  int32
+	id    string
+	used  time.Time
+	state []byte
+}
+
+func encodeConversation(id string, used time.Time, state []byte) []byte {
+	text := binary.LittleEndian.AppendUint64(nil, uint64(used.UnixNano())) //nolint:gosec // comes back the same
+	text = append(appendCount(text, len(id)), id...)
+	return frame(append(text, state...))
+}
+
+func decodeConversation(slot int32, text []byte) (c storedConversation, err error) {
+	payload, err := unframe(text)
+	if err != nil || len(payload) < 9 {
+		return c, errors.Join(errForeign, err)
+	}
+	c = storedConversation{slot: slot, used: time.Unix(0, int64(binary.LittleEndian.Uint64(payload)))} //nolint:gosec // as above
+	n, size := binary.Uvarint(payload[8:])
+	if rest := payload[8+max(size, 0):]; size > 0 && n <= uint64(len(rest)) {
+		c.id, c.state = string(rest[:n]), slices.Clone(rest[n:])
+		return c, nil
+	}
+	return c, errForeign
+}
+
+// stored is what a storage held when the processor started.
+type stored struct {
+	layout        *layout
+	parts         []*tracePart
+	live          map[uint64]int
+	decided       []storedDecidedIn
+	conversations []storedConversationIn
+}
+
+type storedDecidedIn struct {
+	shard int
+	storedDecided
+}
+
+type storedConversationIn struct {
+	stripe int
+	storedConversation
+}
+
+// openStorage finds the storage extension and opens the processor's part of it.
+func openStorage(ctx context.Context, host component.Host, id, of component.ID) (storage.Client, error) {
+	extension, ok := host.GetExtensions()[id]
+	if !ok {
+		return nil, fmt.Errorf("resultseal: there is no storage extension %q", id)
+	}
+	extended, ok := extension.(storage.Extension)
+	if !ok {
+		return nil, fmt.Errorf("resultseal: the extension %q is no storage", id)
+	}
+	client, err := extended.GetClient(ctx, component.KindProcessor, of, "traces")
+	if err != nil {
+		return nil, fmt.Errorf("resultseal: the storage cannot be opened: %w", err)
+	}
+	return client, nil
+}
+
+// restorer reads a storage when the processor starts.
+type restorer struct {
+	client storage.Client
+	logger *zap.Logger
+	aside  []*storage.Operation
+	where  string // of what is set aside
+}
+
+// read returns what the storage holds. What cannot be read is set aside: it is
+// never a reason not to start, and never overwritten.
+func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored, error) {
+	text, err := r.client.Get(ctx, layoutKey)
+	if err != nil {
+		return nil, fmt.Errorf("resultseal: the storage cannot be read: %w", err)
+	}
+	// A name that nothing there has, also where clocks are set back.
+	generation := fmt.Sprintf("%x-%x", now.Unix(), rand.Uint32()) //nolint:gosec // no secret
+	r.where = "aside/" + generation + "/"
+	s := &stored{layout: newLayout(generation, shards), live: map[uint64]int{}}
+	if text == nil {
+		return s, nil
+	}
+	l, err := readLayout(text)
+	if err != nil {
+		r.logger.Warn("what is in the storage was set aside", zap.String("key", r.where+layoutKey), zap.Error(err))
+		return s, r.client.Set(ctx, r.where+layoutKey, text)
+	}
+	s.layout = l
+	for n := l.first; n < l.next; n++ {
+		if err := r.batch(ctx, s, n); err != nil {
+			return nil, err
+		}
+	}
+	for shard := range l.shards {
+		for slot := range l.slots[decidedTable][shard] {
+			key := l.noteKey(decidedTable, shard, slot)
+			err := r.value(ctx, key, func(text []byte) error {
+				d, err := decodeDecided(slot, text)
+				if err == nil {
+					s.decided = append(s.decided, storedDecidedIn{shard, d})
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		for slot := range l.slots[conversationTable][shard] {
+			key := l.noteKey(conversationTable, shard, slot)
+			err := r.value(ctx, key, func(text []byte) error {
+				c, err := decodeConversation(slot, text)
+				if err == nil {
+					s.conversations = append(s.conversations, storedConversationIn{shard, c})
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortStableFunc(s.decided, func(a, b storedDecidedIn) int { return int(int64(a.seq) - int64(b.seq)) }) //nolint:gosec // counters
+	slices.SortStableFunc(s.conversations, func(a, b storedConversationIn) int { return a.used.Compare(b.used) })
+	if len(r.aside) > 0 {
+		r.logger.Warn("some of what is in the storage cannot be read and was set aside",
+			zap.Int("values", len(r.aside)/2), zap.String("under", r.where))
+		if err := r.client.Batch(ctx, r.aside...); err != nil {
+			return nil, fmt.Errorf("resultseal: the storage cannot be written: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func (r *restorer) batch(ctx context.Context, s *stored, n uint64) error {
+	count := 0
+	err := r.value(ctx, s.layout.batchKey(n), func(text []byte) error {
+		count = 1 << 12 // what there may be if nobody knows
+		payload, err := unframe(text)
+		if err != nil {
+			return err
+		}
+		c, size := binary.Uvarint(payload)
+		if size <= 0 || c > 1<<24 {
+			return errForeign
+		}
+		count = int(c) //nolint:gosec // just compared
+		return nil
+	})
+	for i := 0; err == nil && i < count; i++ {
+		ref := entryRef{n, i}
+		err = r.value(ctx, s.layout.entryKey(ref), func(text []byte) error {
+			parts, err := decodeEntry(text)
+			if err != nil || len(parts) != 1 {
+				return errors.Join(errForeign, err)
+			}
+			parts[0].entry = []entryRef{ref}
+			s.parts = append(s.parts, parts[0])
+			s.live[n]++
+			return nil
+		})
+	}
+	return err
+}
+
+// value reads one value, if it is there, and sets it aside if use cannot.
+func (r *restorer) value(ctx context.Context, key string, use func([]byte) error) error {
+	text, err := r.client.Get(ctx, key)
+	if err != nil {
+		return fmt.Errorf("resultseal: the storage cannot be read: %w", err)
+	}
+	if text != nil && use(text) != nil {
+		r.aside = append(r.aside, storage.SetOperation(r.where+key, slices.Clone(text)), storage.DeleteOperation(key))
+	}
+	return nil
+}
