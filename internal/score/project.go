@@ -57,26 +57,11 @@ func (r *runner) matchesCall(rule *policy.EventRule, x *fact) bool {
 	if !rule.Tools.Match(k.tool) {
 		return false
 	}
-	if rule.Decision != "" || rule.TruthState != "" || rule.Contract != "" {
-		o := r.observations[k]
-		if o == nil ||
-			rule.Decision != "" && o.Evaluation.Decision != rule.Decision ||
-			rule.TruthState != "" && o.Evaluation.TruthState != rule.TruthState ||
-			rule.Contract != "" && o.Contract.Name != rule.Contract {
-			return false
-		}
+	if o := r.observations[k]; asksForVerdict(rule) && (o == nil || !verdictMatches(rule, o)) {
+		return false
 	}
-	for _, field := range rule.Arguments {
-		if !k.argumentsKnown || !field.Matches(k.argumentsValue) {
-			return false
-		}
-	}
-	for _, field := range rule.Result {
-		if p := payloadOf(k); !p.Parsed || !field.Matches(p.Value) {
-			return false
-		}
-	}
-	return true
+	p := payloadOf(k)
+	return fieldsMatch(rule.Arguments, k.argumentsValue, k.argumentsKnown) && fieldsMatch(rule.Result, p.Value, p.Parsed)
 }
 
 // payload is what guards and bindings read of a fact: a call's arguments, a

@@ -34,6 +34,11 @@ type followed struct {
 	seen    []session.Event
 	cut     bool
 	certain bool // a violation was said
+	// possible are events that may have been instead of what was seen, or
+	// besides, had the telemetry held more content; unread is set if a guard or
+	// a binding read what it does not hold.
+	possible []session.Event
+	unread   bool
 }
 
 // maxSeen bounds how many events of a session are kept to explain a violation.
@@ -66,6 +71,10 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, s
 	}
 	run.conclude(seen)
 	run.close()
+	if len(state.possible) > 0 || state.unread {
+		state.cut = true // for the conversation's next trace
+		state.possible = nil
+	}
 	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
 	state.worst = max(state.worst, worst(v.Events))
 	v.Verdict = state.worst
@@ -105,6 +114,8 @@ type runner struct {
 
 func (r *runner) step(x *fact) {
 	event, payload, rule, ok := r.project(x)
+	doubts := r.doubts(x)
+	r.doubt(x, doubts)
 	if !ok {
 		switch r.p.Unmatched {
 		case policy.UnmatchedIgnore:
@@ -154,13 +165,17 @@ func (r *runner) step(x *fact) {
 	case session.Blocked:
 		e.Verdict, e.Reason = EventBlocked, reasonBlocked
 	}
-	r.weigh(&e, event, violates)
+	if len(doubts) > 0 {
+		// What it was is not certain, so nothing has to explain it.
+		event.Label = session.UnrecognizedLabel
+	}
+	r.weigh(&e, event, violates && !ok && len(doubts) == 0)
 	r.out.Events = append(r.out.Events, e)
 }
 
 // weigh softens a violation that an event which the telemetry lacks could
-// explain.
-func (r *runner) weigh(e *Event, event session.Event, violates bool) {
+// explain. An event that no rule names, where that is forbidden, nothing explains.
+func (r *runner) weigh(e *Event, event session.Event, unmatched bool) {
 	event.Payload = nil
 	if len(r.seen) < r.maxSeen {
 		r.seen = append(r.seen, event)
@@ -170,7 +185,7 @@ func (r *runner) weigh(e *Event, event session.Event, violates bool) {
 	if e.Verdict != EventViolation {
 		return
 	}
-	if why, missing := r.missing(); why != "" && !r.certain && !violates && r.explained(r.seen, missing) {
+	if why, missing := r.missing(); why != "" && !r.certain && !unmatched && r.explained(r.seen, missing) {
 		e.Verdict, e.Reason = EventInconclusive, why
 		return
 	}
@@ -209,10 +224,18 @@ func (r *runner) missing() (why string, which func(session.Direction, string) bo
 	if r.f.gap != "" {
 		return r.f.gap, func(session.Direction, string) bool { return true }
 	}
-	if kinds := r.unheard(); len(kinds) > 0 {
-		return gapMessages, func(d session.Direction, label string) bool { return says(r.p, kinds, d, label) }
+	kinds := r.unheard()
+	switch {
+	case len(kinds) > 0:
+		why = gapMessages
+	case len(r.possible) > 0 || r.unread:
+		why = gapContent
+	default:
+		return "", nil
 	}
-	return "", nil
+	return why, func(d session.Direction, label string) bool {
+		return says(r.p, kinds, d, label) || slices.Contains(r.possible, session.Event{Direction: d, Label: label})
+	}
 }
 
 // unheard returns the kinds of messages that the protocol listens to and that

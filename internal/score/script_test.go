@@ -5,8 +5,10 @@ package score_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -52,12 +54,9 @@ func TestScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "scripts", "*.txt"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	text, err := os.ReadFile(filepath.Join("testdata", "scripts", "policy.yaml"))
-	require.NoError(t, err)
-	p, err := policy.Load("policy.yaml", text)
-	require.NoError(t, err)
 
 	for _, file := range files {
+		p := scriptPolicy(t, file)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var out strings.Builder
@@ -87,6 +86,20 @@ func TestScripts(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(strings.TrimLeft(out.String(), "\n")), 0o600))
 		}
 	}
+}
+
+// scriptPolicy loads the policy that lies beside a script, or the one of all.
+func scriptPolicy(t *testing.T, script string) *policy.Policy {
+	file := strings.TrimSuffix(script, ".txt") + ".policy.yaml"
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		file = filepath.Join(filepath.Dir(script), "policy.yaml")
+		text, err = os.ReadFile(file)
+	}
+	require.NoError(t, err)
+	p, err := policy.Load(file, text)
+	require.NoError(t, err)
+	return p
 }
 
 // runScript judges a scenario and describes what came of it. A shuffle other

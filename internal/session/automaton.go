@@ -144,3 +144,6 @@ func (a *Automaton) find(s *state, sym Symbol) *edge {
 	}
 	return nil
 }
+
+// ReadsPayloads reports whether a guard or a binding reads what events carry.
+func (a *Automaton) ReadsPayloads() bool { return len(a.clauses) > 0 }
