@@ -166,9 +166,11 @@ func TestAllocations(t *testing.T) {
 		fields []string
 		budget float64
 	}{
-		{"json 512 B", KindJSON, jsonResult(512), []string{"customer_id", "name", "items"}, 12},
-		{"json 64 KiB", KindJSON, jsonResult(64 << 10), []string{"customer_id", "name", "items"}, 12},
-		{"text 512 B", KindText, textResult(512), nil, 12},
+		{"json 512 B", KindJSON, jsonResult(512), []string{"customer_id", "name", "items"}, 4},
+		{"json 64 KiB", KindJSON, jsonResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
+		{"canonical 64 KiB", KindJSON, canonicalResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
+		{"untidy 64 KiB", KindJSON, untidyResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
+		{"text 512 B", KindText, textResult(512), nil, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, in := benchmarkContract(tc.fields...), benchmarkInput(tc.kind)
@@ -178,6 +180,9 @@ func TestAllocations(t *testing.T) {
 				}
 			})
 			t.Logf("%.0f allocations", got)
+			if raceEnabled {
+				t.Skip("the race detector makes pools forget")
+			}
 			require.LessOrEqual(t, got, tc.budget)
 		})
 	}
@@ -217,8 +222,8 @@ func BenchmarkSteps(b *testing.B) {
 // more than twice what is measured on a quiet machine, so only a step that has become
 // much slower shows.
 func TestSealingRatio(t *testing.T) {
-	if raceEnabled || testing.Short() {
-		t.Skip("times are not what they are elsewhere")
+	if raceEnabled || testing.Short() || testing.CoverMode() != "" {
+		t.Skip("a race detector or counters slow the one down more than the other")
 	}
 	for _, tc := range []struct {
 		name  string
@@ -227,9 +232,9 @@ func TestSealingRatio(t *testing.T) {
 		limit float64
 	}{
 		{"json", jsonResult, 512, 15},
-		{"json", jsonResult, 4 << 10, 10},
-		{"json", jsonResult, 64 << 10, 9},
-		{"untidy", untidyResult, 64 << 10, 13},
+		{"json", jsonResult, 4 << 10, 9},
+		{"json", jsonResult, 64 << 10, 8},
+		{"untidy", untidyResult, 64 << 10, 12},
 		{"canonical", canonicalResult, 64 << 10, 7},
 	} {
 		c, in, text := benchmarkContract("customer_id", "name", "items"), benchmarkInput(KindJSON), tc.text(tc.size)
@@ -242,7 +247,7 @@ func TestSealingRatio(t *testing.T) {
 			return min(best, time.Since(start))
 		}
 		seal, hash := time.Hour, time.Hour
-		for range 1000 {
+		for range 400 {
 			seal = fastest(seal, func() {
 				if _, err := sealText(c, in, text, benchmarkNow); err != nil {
 					t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 // Most objects of a text have the same keys as another one in the same place: as the
 // last element of a list of records, or what that had under the same key. So an object
 // is expected to have the shape of the last one there. An expected key is compared and
-// not scanned, and an object that has all of them needs no sorting either.
+// not scanned, and an object that has all of them needs no sorting either. Keys that
+// come in another order, or without some, are found by their first bytes.
 
 // shape is a list of keys that is expected again.
 type shape struct {
@@ -105,6 +106,7 @@ func (s *scanner) expected(f *frame, i int) bool {
 		return false
 	}
 	id := s.lists[f.next]
+	// This is matches, without a call for every key.
 	k, text := &s.keys[id], s.text
 	last := i + int(k.skip)
 	if len(text)-last < 16 || (word(text, i)&k.mask^k.head)|(word(text, last)&k.mask^k.tail) != 0 || k.skip > 8 && !k.matchesLong(text, i) {

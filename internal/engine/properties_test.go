@@ -507,3 +507,95 @@ func TestTimesAgainstTheLibrary(t *testing.T) {
 		require.True(t, at.Equal(got), "%s is %s, not %s", text, at, got)
 	})
 }
+
+// TestRecords: lists of records are read as they are written, whether their keys come
+// in one order or in several, with some left out, repeated or spelled otherwise.
+func TestRecords(t *testing.T) {
+	pool := []string{
+		"a", "ab", "", "id", "user_id", "user_name", "user_names", "customer_reference", "customer_reference_2",
+		"customer_references_of_the_account", "customer_references_of_the_accounts", "é", "ключ", "q\"", "back\\slash", "tab\t",
+	}
+	spaces := rapid.SampledFrom([]string{"", "", "", " ", "\n  ", "\n          \t\r "})
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOfNDistinct(rapid.SampledFrom(pool), 1, 6, rapid.ID[string]).Draw(t, "keys")
+		usual := rapid.Permutation(keys).Draw(t, "usual")
+		tidy := rapid.Bool().Draw(t, "tidy")
+		space := func() string {
+			if tidy {
+				return ""
+			}
+			return spaces.Draw(t, "space")
+		}
+		var b strings.Builder
+		var values []Value
+		var record func(depth int) Value
+		record = func(depth int) Value {
+			order := usual
+			switch rapid.IntRange(0, 5).Draw(t, "variation") {
+			case 0:
+				order = rapid.Permutation(keys).Draw(t, "order")
+			case 1:
+				order = rapid.SliceOfN(rapid.SampledFrom(keys), 0, 7).Draw(t, "keys")
+			case 2:
+				order = append([]string{rapid.SampledFrom(pool).Draw(t, "more")}, usual...)
+			}
+			var members []Member
+			b.WriteString("{" + space())
+			for i, key := range order {
+				if i > 0 {
+					b.WriteString(space() + "," + space())
+				}
+				quoted, err := json.Marshal(key)
+				require.NoError(t, err)
+				if key != "" && rapid.IntRange(0, 9).Draw(t, "spell") == 0 {
+					r := []rune(key)[0]
+					quoted = append(fmt.Appendf(nil, "\"\\u%04x", r), string(appendString(nil, key[len(string(r)):]))[1:]...)
+				}
+				b.Write(quoted)
+				b.WriteString(space() + ":" + space())
+				if depth < 2 && rapid.IntRange(0, 4).Draw(t, "nest") == 0 {
+					members = append(members, Member{key, record(depth + 1)})
+					continue
+				}
+				n := rapid.Int64Range(-20, 20).Draw(t, "n")
+				fmt.Fprint(&b, n)
+				members = append(members, Member{key, Int(n)})
+			}
+			b.WriteString(space() + "}")
+			return Object(members...)
+		}
+		b.WriteString("[" + space())
+		for i := range rapid.IntRange(1, 8).Draw(t, "records") {
+			if i > 0 {
+				b.WriteString(space() + "," + space())
+			}
+			values = append(values, record(0))
+		}
+		b.WriteString("]" + strings.Repeat(" ", rapid.IntRange(0, 20).Draw(t, "end")))
+
+		got, err := ParseJSON(b.String())
+		require.NoError(t, err)
+		want := Array(values...)
+		require.Equal(t, canonicalOf(t, want), canonicalOf(t, got), "%s", b.String())
+		requireSameOrder(t, want, got)
+	})
+}
+
+// requireSameOrder wants the keys of both in the same document order, and every key to be found.
+func requireSameOrder(t *rapid.T, want, got Value) {
+	require.Equal(t, want.Kind(), got.Kind())
+	require.Equal(t, want.Len(), got.Len())
+	for i := range want.Len() {
+		if want.Kind() == ArrayKind {
+			requireSameOrder(t, want.Index(i), got.Index(i))
+			continue
+		}
+		wantKey, wantValue := want.Member(i)
+		gotKey, gotValue := got.Member(i)
+		require.Equal(t, wantKey, gotKey)
+		found, ok := got.Get(wantKey)
+		require.True(t, ok)
+		require.True(t, Equal(found, wantValue))
+		requireSameOrder(t, wantValue, gotValue)
+	}
+}

@@ -26,11 +26,12 @@ func word(s string, i int) uint64 {
 // special is not zero if a byte of w is a quotation mark, a backslash or a
 // control character: something that a JSON string cannot hold as it is.
 func special(w uint64) uint64 {
-	const quotes, backslashes = '"' * lowBits, '\\' * lowBits
-	// x-1 borrows into the highest bit of a byte that is zero; x-0x20 of one that
-	// is below 0x20. ^w keeps bytes out that had that bit anyway.
-	q, b := w^quotes, w^backslashes
-	return ((w-0x20*lowBits)&^w | (q-lowBits)&^q | (b-lowBits)&^b) & highBits
+	// x-0x21 borrows into the highest bit of a byte that is below 0x21, which after
+	// changing one bit a quotation mark is, too, and a space is not; x-1 borrows into
+	// that of a zero. ^w and ^b keep bytes out that had the bit anyway.
+	const twos, backslashes = 2 * lowBits, '\\' * lowBits
+	b := w ^ backslashes
+	return (((w^twos)-0x21*lowBits)&^w | (b-lowBits)&^b) & highBits
 }
 
 // firstMark is which byte is marked first. Only marks above the first may be
