@@ -86,9 +86,14 @@ clean: ## remove what was built
 test-distribution: dist ## build the distribution and test it from end to end
 	RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 ./test/distribution/
 
-.PHONY: dashboards e2e
+.PHONY: dashboards e2e jaeger
 dashboards: ## write the Grafana dashboards anew
 	$(GO) generate ./internal/dashboards/...
 
+jaeger: dist/jaeger ## build Jaeger, for make e2e: a long download and some minutes the first time
+
+dist/jaeger: deploy/jaeger-tool/go.mod deploy/jaeger-tool/go.sum
+	cd deploy/jaeger-tool && nice $(GO) build $(NO_VCS) -ldflags '-s -w' -o ../../$@ github.com/jaegertracing/jaeger/cmd/jaeger
+
 e2e: dist ## run Prometheus, Alertmanager and Jaeger, where they are installed, around the distribution
-	RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 -timeout 15m ./test/e2e/
+	RESULTSEAL_E2E=1 $(GO) test $(NO_VCS) -count=1 -timeout 15m -v ./test/e2e/

@@ -74,7 +74,7 @@ func escape(text string) string {
 // traceVariables are what links to traces need.
 func traceVariables() []cog.Builder[dashboard.VariableModel] {
 	return []cog.Builder[dashboard.VariableModel]{
-		labelVariable("service", "Service", "label_values("+spans("calls"+NameVariable)+", service_name)").
+		labelVariable("service", "Service", "label_values("+spans("calls(_total)?")+", service_name)").
 			Description("Where a link to Jaeger searches, which needs a service. Panels are not narrowed by it: what the processor counts has no service."),
 		dashboard.NewDatasourceVariableBuilder("jaeger").Label("Jaeger").Type("jaeger").
 			Description("Where links to Jaeger lead."),

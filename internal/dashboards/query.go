@@ -58,7 +58,8 @@ func spelled(name string, matchers []string) string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-// spans selects what span_metrics counted, which another job scrapes.
+// spans selects what span_metrics counted. Another job scrapes it, and another
+// part of the collector spells it, so neither variable is about it.
 func spans(name string, matchers ...string) string {
 	all := append([]string{`__name__=~"` + spanPrefix + name + `"`}, matchers...)
 	return "{" + strings.Join(all, ", ") + "}"

@@ -77,7 +77,7 @@ func tools() description {
 				{
 					title: "Calls by service and decision", description: "Calls per second of the tool's contracts by the service that made them.",
 					form: stacked, unit: "ops", width: 12, height: 9, colors: decisionColors,
-					queries: []query{{sum(rate(spans("calls"+NameVariable, contracts)), "service_name", "resultseal_decision"), "{{service_name}} {{resultseal_decision}}"}},
+					queries: []query{{sum(rate(spans("calls(_total)?", contracts)), "service_name", "resultseal_decision"), "{{service_name}} {{resultseal_decision}}"}},
 				},
 			}},
 		},
