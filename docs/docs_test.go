@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"gopkg.in/yaml.v3"
 
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor"
 )
@@ -81,6 +82,11 @@ func load(t *testing.T, page, block string) {
 		require.NoError(t, os.WriteFile("policy.yaml", []byte(block), 0o600))
 	case has("processors"):
 		configuration(t, page, block)
+	case has("dialects"):
+		settings, err := genai.ReadSettings([]byte(block))
+		require.NoError(t, err)
+		_, err = settings.Options()
+		require.NoError(t, err)
 	case has("jobs") && has("on"), has("services"), has("apiVersion"), has("groups"), has("fixture_version"):
 		// Of another program; that it is YAML is all that is asked here.
 	default:

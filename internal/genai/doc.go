@@ -6,19 +6,22 @@
 // answered, the agent and the conversation they belong to.
 //
 // Instrumentations agree on little. Each way of recording is a [Dialect]: a
-// table of attribute names, not code. All of them stand in dialects.go; a new
-// one is a new row and a recorded example.
+// table of attribute names, not code. The built-in ones stand in
+// dialects_general.go and dialects_own.go; a new one is a new row and a recorded
+// example. Users add rows of their own by [Settings].
 //
 // A span may speak several dialects at once (an instrumentation that adds its
 // attributes to another's span). Every fact is then taken from the first
-// dialect of the table that holds it.
+// dialect of the table that holds it, a user's before the built-in ones.
 //
-// Reading order: span.go (the facts), dialect.go (the table's form),
-// dialects.go (the table), decode.go (span to facts), messages.go (message
-// lists in their several shapes), result.go (what a tool really returned,
-// under its wrappers), capture.go (content that is not there).
+// Reading order: span.go (the facts), dialect.go (the table's form), table.go
+// (the table compiled), decode.go and call.go (span to facts), failure.go;
+// messages.go, message.go, part.go and events.go (message lists in their several
+// shapes); result.go, wrappers.go and arguments.go (what a tool really returned
+// and was given); capture.go and cut.go (content that is not there, or not to its
+// end); redact.go (content taken out again).
 //
-// Decoding a span without agent content looks at its attribute names only and
-// allocates nothing. Values that hold JSON are parsed once, here for message
-// lists and on demand for arguments and results.
+// Decoding a span without agent content looks at the first byte and the length of
+// its attribute names, and allocates nothing. Values that hold JSON are parsed
+// once: here for message lists, on demand for arguments and results.
 package genai
