@@ -63,14 +63,13 @@ func (d *Decoder) exchange(r *row, dialect *Dialect) (input, output Messages) {
 }
 
 func valueOfList(v pcommon.Value) engine.Value {
-	if v.Type() != pcommon.ValueTypeStr {
-		return ValueOf(v)
+	list := ValueOf(v)
+	if list.Kind() == engine.StringKind {
+		if parsed, err := engine.ParseJSON(list.Text()); err == nil {
+			list = parsed
+		}
 	}
-	parsed, err := engine.ParseJSON(v.Str())
-	if err != nil {
-		return engine.Null()
-	}
-	return parsed
+	return list
 }
 
 // answer reads an answer whose text and calls stand apart.
@@ -158,6 +157,10 @@ func readMessages(v pcommon.Value, role Role, d *Dialect) Messages {
 	}
 	if placeholder(text, d) {
 		return Messages{Recorded: true, List: []Message{{Role: role, Uncaptured: true}}}
+	}
+	switch strings.TrimSpace(text) {
+	case "", "null", `""`: // nobody says nothing
+		return Messages{}
 	}
 	if looksJSON(text) {
 		value, err := engine.ParseJSON(text)

@@ -22,14 +22,14 @@ const (
 // asks notes that a message asks for calls. A further message of the same answer
 // adds to what is pending; the first one of an answer begins anew.
 func (c *calls) asks(m *genai.Message, model int, from source, further bool, seq *int) {
-	first := !further
+	c.renew = c.renew || !further
 	for j := range m.Parts {
 		p := &m.Parts[j]
 		if p.Kind != genai.CallPart {
 			continue
 		}
-		if first {
-			c.pending, c.guessed, first = nil, false, false
+		if c.renew {
+			c.pending, c.guessed, c.renew = nil, false, false
 		}
 		c.pending = append(c.pending, c.ask(p, model, from, seq))
 	}

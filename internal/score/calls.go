@@ -79,6 +79,7 @@ type calls struct {
 	bySpan    map[int]*call      // of tool spans
 	unasked   map[string][]*call // by tool: calls that no request was found for yet
 	pending   []*call            // what the last message that asked for calls asked for
+	renew     bool               // the next request begins them anew
 	shown     int                // so many calls at the front of the list were answered
 	guessed   bool               // an answer to these was given to one of several
 	broken    bool               // a message list could not be read

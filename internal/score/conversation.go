@@ -32,6 +32,9 @@ type knownCall struct {
 // maxKnownCalls bounds the calls that are remembered: the last so many.
 const maxKnownCalls = 256
 
+// gapBegan is the gap before a conversation that is first met in its middle.
+const gapBegan = "the conversation began before what is known of it"
+
 // gapOrder is the gap that a trace leaves which came too late.
 const gapOrder = "a trace of the conversation came after later ones"
 
@@ -77,7 +80,10 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 	within := func(span int) bool { return t.nodes[span].conversation == id }
 	f := newFacts(t, within, &c.history, c.calls)
 	defer c.history.rest()
-	if f.gap = t.gap; f.gap == "" {
+	if f.began && c.gap == "" {
+		c.gap = gapBegan
+	}
+	if f.gap == "" {
 		f.gap = c.gap
 	}
 	f.unheard.add(c.unheard)
@@ -148,7 +154,7 @@ func (c *Conversation) remember(f *facts, t *trace) {
 		c.consumed = max(c.consumed, f.list[n-1].time)
 	}
 	if c.gap == "" {
-		c.gap = t.gap
+		c.gap = f.gap
 	}
 	c.unheard.add(f.unheard)
 	at := make(map[string]int, len(c.calls))

@@ -23,11 +23,14 @@ type fact struct {
 	// shows.
 	seq int
 
-	call  *call             // of a call or a result
-	rule  *policy.EventRule // of a span: the rule that found it
-	text  string            // of a message
-	first bool              // of the user message that opens the session
-	calls bool              // of an agent message that asks for calls
+	call *call             // of a call or a result
+	rule *policy.EventRule // of a span: the rule that found it
+	text string            // of a message
+	// delegated is set for a user message that an agent was given by another one,
+	// as a tool's arguments. Only rules that name agents are about it.
+	delegated bool
+	first     bool // of the user message that opens the session
+	calls     bool // of an agent message that asks for calls
 }
 
 // facts reads a trace's spans in order: the calls that they show, and what was
@@ -41,6 +44,9 @@ type facts struct {
 	seq     int
 	gap     string // why an event may be missing
 	unheard unheard
+	// began is set if the session's first model call shows a conversation that
+	// came before.
+	began bool
 }
 
 // unheard says whose messages were there, or may have been, and were not
@@ -63,6 +69,13 @@ func newFacts(t *trace, within func(int) bool, h *history, known []knownCall) *f
 	models := f.models()
 	f.calls = newCalls(t, within, models, known)
 	h.enter()
+	f.unheard = unheard{user: true, agent: true}
+	for _, i := range models {
+		// Where no model call tells what was said, anything may have been.
+		if s := &t.spans[i]; s.Input.Recorded || s.Output.Recorded {
+			f.unheard = unheard{}
+		}
+	}
 	for _, i := range models {
 		f.model(i)
 	}
@@ -79,13 +92,18 @@ func (f *facts) model(i int) {
 	s, n := &f.t.spans[i], &f.t.nodes[i]
 	f.hear(s)
 	further := false // the message before was an assistant's, too
+	unanswered := !f.unheard.agent
 	for _, news := range f.history.read(f.withoutAnswer(s.Input.List, s.Output.List)) {
 		m := news.message
 		role := roleOf(m)
 		switch {
 		case news.prior:
+			f.began = true
 			f.asks(m, i, fromPrior, further)
 		case role == genai.Assistant:
+			if unanswered && f.gap == "" {
+				f.gap = gapModel
+			}
 			f.asks(m, i, fromHistory, further)
 			f.shows(m, i, false)
 			f.says([]genai.Message{*m}, i, n.start, false)
@@ -97,7 +115,7 @@ func (f *facts) model(i int) {
 			if m.Uncaptured {
 				f.unheard.user = true
 			} else if m.Says() {
-				f.add(fact{kind: policy.UserMessage, span: i, time: n.start, text: m.Text(), first: news.first})
+				f.add(fact{kind: policy.UserMessage, span: i, time: n.start, text: m.Text(), first: news.first, delegated: f.delegated(i)})
 			}
 		}
 		further = role == genai.Assistant
@@ -130,13 +148,24 @@ func (f *facts) answer(i int) {
 
 // hear notes what of a model call's messages was not captured.
 func (f *facts) hear(s *genai.Span) {
-	if !s.Input.Recorded || s.Input.Broken {
+	if !s.Input.Recorded || s.Input.Broken || len(s.Input.List) == 0 { // no model is asked nothing
 		f.unheard.user = true
 	}
-	if !s.Output.Recorded && s.Failure.Kind == genai.NoFailure || s.Output.Broken {
+	if (!s.Output.Recorded || len(s.Output.List) == 0) && s.Failure.Kind == genai.NoFailure || s.Output.Broken {
 		f.unheard.agent = true
 	}
 	f.calls.broken = f.calls.broken || s.Input.Broken || s.Output.Broken
+}
+
+// delegated reports whether a model call is made inside a tool's: what it is told
+// and what it answers is between agents, and no word of a person.
+func (f *facts) delegated(span int) bool {
+	for at := f.t.nodes[span].parent; at >= 0; at = f.t.nodes[at].parent {
+		if f.t.spans[at].Kind == genai.Tool {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *facts) asks(m *genai.Message, model int, from source, further bool) {

@@ -81,6 +81,9 @@ func hash(m *genai.Message) uint64 {
 		case p.CallID != "":
 			b.Write([]byte{0, byte('0' + p.Kind)})
 			b.WriteString(p.CallID)
+			if p.Kind == genai.CallPart { // ids may be used again
+				b.WriteString(p.Tool)
+			}
 		default:
 			b.Write([]byte{0, byte('0' + p.Kind)})
 			b.WriteString(p.Tool)

@@ -24,6 +24,9 @@ func (r *runner) matches(rule *policy.EventRule, x *fact) (session.Fields, bool)
 	case policy.SpanEvent:
 		return nil, x.rule == rule
 	case policy.UserMessage:
+		if x.delegated && len(rule.Agents) == 0 {
+			return nil, false
+		}
 		if rule.Turn == policy.TurnFirst && !x.first || rule.Turn == policy.TurnLater && x.first {
 			return nil, false
 		}

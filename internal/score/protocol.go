@@ -117,6 +117,9 @@ func (r *runner) step(x *fact) {
 	doubts := r.doubts(x)
 	r.doubt(x, doubts)
 	if !ok {
+		if x.delegated {
+			return // it was never said to anybody outside
+		}
 		switch r.p.Unmatched {
 		case policy.UnmatchedIgnore:
 			return

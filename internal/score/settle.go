@@ -37,6 +37,7 @@ func (c *calls) settleSpans(k *call) {
 	own := c.attempt(k)
 	k.at = own[0]
 	k.start, k.end = t.nodes[k.spans[0]].start, t.nodes[k.at].end
+	c.bound(k)
 	for _, i := range own {
 		s := &t.spans[i]
 		r := t.result(&s.Call.Result)
@@ -72,6 +73,22 @@ func (c *calls) settleSpans(k *call) {
 	default:
 		k.returned = true
 	}
+}
+
+// bound corrects the times of a call whose clock is not that of the models around
+// it: no call begins before the model that asks for it, and none returns after
+// the model that is shown its result began.
+func (c *calls) bound(k *call) {
+	if k.shownAt >= 0 && !k.summed && k.shownAt != k.asked {
+		shown := c.t.nodes[k.shownAt].start
+		k.end = min(k.end, shown)
+		k.start = min(k.start, shown)
+	}
+	if k.asked >= 0 && !k.seenLater && !k.prior {
+		asked := c.t.nodes[k.asked].start
+		k.start = max(k.start, asked)
+	}
+	k.end = max(k.end, k.start)
 }
 
 // attempt returns the spans of the attempt that counts: a call that was

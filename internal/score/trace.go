@@ -53,6 +53,7 @@ const (
 	gapParent   = "a parent span is missing"
 	gapRoot     = "the trace has no root span"
 	gapDropped  = "a span reports dropped attributes or events"
+	gapModel    = "a model call is missing whose answer a later one was shown"
 	gapMessages = "messages were not captured"
 )
 
