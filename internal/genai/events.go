@@ -4,7 +4,6 @@
 package genai
 
 import (
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
@@ -66,12 +65,10 @@ func eventBody(event ptrace.SpanEvent) engine.Value {
 		return MapValue(event.Attributes())
 	}
 	body := ValueOf(v)
-	if v.Type() == pcommon.ValueTypeStr {
-		parsed, err := engine.ParseJSON(v.Str())
-		if err != nil {
-			return engine.Object(engine.Member{Key: "content", Value: body})
+	if body.Kind() == engine.StringKind {
+		if parsed, err := engine.ParseJSON(body.Text()); err == nil {
+			body = parsed
 		}
-		body = parsed
 	}
 	if body.Kind() != engine.ObjectKind {
 		return engine.Object(engine.Member{Key: "content", Value: body})

@@ -45,7 +45,7 @@ func messageOf(v engine.Value, fallback Role, d *Dialect) (Message, bool) {
 		}
 	}
 	if m.Role == UnknownRole {
-		if m.Role = fallback; !messageShaped(v) {
+		if m.Role = fallback; !messageShaped(v) && fallback != ToolRole {
 			return Message{}, false
 		}
 	}
@@ -178,8 +178,7 @@ func messageShaped(v engine.Value) bool {
 // blocks parses a text that holds a JSON list of content blocks, which is how
 // some instrumentations put them into one attribute. Any other text is itself.
 func blocks(v engine.Value) engine.Value {
-	t := strings.TrimLeft(v.Text(), " \t\r\n")
-	if !strings.HasPrefix(t, "[{") && !strings.HasPrefix(t, `{"`) {
+	if !looksJSON(v.Text()) {
 		return v
 	}
 	list, err := engine.ParseJSON(v.Text())
