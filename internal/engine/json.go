@@ -166,7 +166,7 @@ func fail(at int, what string) *Error {
 
 // skipSpace returns where white space from i on ends.
 func skipSpace(text string, i int) int {
-	const spaces = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
+	const spaces uint64 = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 	for i < len(text) && text[i] <= ' ' && spaces>>text[i]&1 != 0 {
 		i++
 		// Mostly a line ends, and an indentation follows.
