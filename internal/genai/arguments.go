@@ -17,10 +17,27 @@ func (c Content) Arguments() (engine.Value, bool) {
 		return engine.Null(), false
 	}
 	v, ok := argumentsOf(c.Value, 2)
-	if !ok || c.Dialect == nil || v.Kind() != engine.ObjectKind {
+	if !ok || v.Kind() != engine.ObjectKind {
 		return v, ok
 	}
-	return c.Dialect.unwrapArguments(v)
+	if c.Dialect != nil {
+		v, ok = c.Dialect.unwrapArguments(v)
+	}
+	return ofRun(v), ok
+}
+
+// ofRun takes off what LangChain's tracers put around a tool's arguments: one
+// text under the key input. It counts as that only if the text holds an object.
+func ofRun(v engine.Value) engine.Value {
+	if v.Kind() != engine.ObjectKind || v.Len() != 1 {
+		return v
+	}
+	if key, text := v.Member(0); key == "input" && text.Kind() == engine.StringKind {
+		if inner, ok := argumentsOf(text, 1); ok && inner.Kind() == engine.ObjectKind {
+			return inner
+		}
+	}
+	return v
 }
 
 // unwrapArguments takes off the wrapper of a call that was recorded as a

@@ -219,6 +219,9 @@ func TestArguments(t *testing.T) {
 		{`{"tool_name":"find","arguments":{}}`, traceloop, `{}`},
 		{`{"input_str":"{'id': '42'}","tags":[],"metadata":{},"inputs":{"id":"42"},"kwargs":{"color":"green"}}`, traceloop, `{"id":"42"}`},
 		{`{"id":"42"}`, traceloop, `{"id":"42"}`},
+		{`{"input":"{\"id\":\"42\"}"}`, nil, `{"id":"42"}`},
+		{`{"input":"{'id': '42'}"}`, openInference, `{"id":"42"}`},
+		{`{"input":"all of it"}`, nil, `{"input":"all of it"}`},
 		{`{"kwargs":{"id":"42"}}`, openInference, `{"id":"42"}`},
 		{`{"args":["-la"]}`, openInference, `{"args":["-la"]}`},
 	} {
