@@ -3,8 +3,9 @@
 
 // Package annotate writes verdicts onto spans: attributes on tool-call spans,
 // span events where a protocol was not kept to, and the session's verdict on
-// its root span. It adds and never changes or removes what others wrote, and
-// nothing that it writes holds content.
+// its root span. It adds and never changes or removes what others wrote; what
+// stands under its own prefix already is replaced, so that judging a span again
+// gives the same. Nothing that it writes holds content.
 //
 // The processor and the command line both write through it.
 package annotate
@@ -87,6 +88,7 @@ func New(o Options) *Writer {
 // Late writes what late spans prove by themselves, and marks them: their
 // session was judged without them.
 func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
+	w.takeBack(spans)
 	for i := range v.Spans {
 		if s := &v.Spans[i]; s.Observation >= 0 {
 			w.observation(spans[s.Span], &v.Observations[s.Observation])
@@ -100,6 +102,7 @@ func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
 // Joined writes what late spans prove by themselves, and what the protocols of
 // their conversation say of them, which they came in time for.
 func (w *Writer) Joined(spans []ptrace.Span, v *score.Session) {
+	w.takeBack(spans)
 	for i := range v.Spans {
 		s := &v.Spans[i]
 		if s.Observation >= 0 {
@@ -221,13 +224,19 @@ func (w *Writer) session(root ptrace.Span, v *score.Session, finalizedBy string)
 	}
 }
 
+// The GenAI conventions' own form of a verdict.
+const (
+	evaluationEvent = "gen_ai.evaluation.result"
+	evaluationName  = "gen_ai.evaluation.name"
+)
+
 // evaluation adds a verdict in the form of the GenAI conventions.
 func evaluation(span ptrace.Span, name string, passed bool, label, explanation string) {
 	event := span.Events().AppendEmpty()
-	event.SetName("gen_ai.evaluation.result")
+	event.SetName(evaluationEvent)
 	event.SetTimestamp(span.EndTimestamp())
 	a := event.Attributes()
-	a.PutStr("gen_ai.evaluation.name", name)
+	a.PutStr(evaluationName, name)
 	value := 0.0
 	if passed {
 		value = 1
