@@ -3,7 +3,11 @@
 
 package genai
 
-import "go.opentelemetry.io/collector/pdata/pcommon"
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
 
 // Kind is what a span is to an agent's trace.
 type Kind uint8
@@ -172,18 +176,13 @@ type Part struct {
 
 // Text returns what the message says: its text parts, a line each.
 func (m *Message) Text() string {
-	text, n := "", 0
+	var lines []string
 	for i := range m.Parts {
-		if m.Parts[i].Kind != TextPart {
-			continue
-		}
-		if n++; n == 1 {
-			text = m.Parts[i].Text
-		} else {
-			text += "\n" + m.Parts[i].Text
+		if m.Parts[i].Kind == TextPart {
+			lines = append(lines, m.Parts[i].Text)
 		}
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // Says reports whether the message has a text part, even a blank one.
