@@ -65,7 +65,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 
 	reading, err := k.read(in, c.Observation.Kind)
 	if err != nil {
-		reading, gap = unreadable(err, gap)
+		reading, gap = unreadable(reading, err, gap)
 	}
 	payload := reading.Payload
 	if payload.Parsed && c.Observation.Payload != nil {
@@ -227,11 +227,12 @@ func httpDocument(v engine.Value) (int64, engine.Value) {
 
 // unreadable turns a reader's error into what the rules make of it: a payload
 // that did not parse, or a result that no rule can judge. It has no content
-// hash, and the ids of a result that holds nothing.
-func unreadable(err error, gap engine.ReasonCode) (engine.Reading, engine.ReasonCode) {
+// hash, and the ids of a result that holds nothing; how far the call came is
+// known all the same.
+func unreadable(failed engine.Reading, err error, gap engine.ReasonCode) (engine.Reading, engine.ReasonCode) {
 	nothing := engine.Input{Kind: engine.KindText}
 	r, _ := nothing.Read() // null can be hashed
-	r.ContentHash, r.Payload = "", engine.Payload{}
+	r.ContentHash, r.Payload, r.Transport = "", engine.Payload{}, failed.Transport
 	var coded *engine.Error
 	if gap == "" && !(errors.As(err, &coded) && coded.Code == engine.CodeParseFailed) {
 		gap = engine.ReasonSchemaInvalid

@@ -42,7 +42,12 @@ func TestUnreadableResults(t *testing.T) {
 		"infinity":               {func(v pcommon.Value) { v.SetDouble(math.Inf(1)) }, engine.ReasonSchemaInvalid},
 		"NaN in JSON":            {func(v pcommon.Value) { v.SetStr(`{"x":NaN}`) }, engine.ReasonSchemaInvalid},
 		"overflow in JSON":       {func(v pcommon.Value) { v.SetStr(`[1e999]`) }, engine.ReasonSchemaInvalid},
-		"cut off as well":        {func(v pcommon.Value) { v.SetStr("{\"x\":\"\xff") }, engine.ReasonResultTruncated},
+		"a failed exit": {func(v pcommon.Value) {
+			m := v.SetEmptyMap()
+			m.PutInt("exit_code", 1)
+			m.PutDouble("stdout", math.NaN())
+		}, engine.ReasonTransportFailed},
+		"cut off as well": {func(v pcommon.Value) { v.SetStr("{\"x\":\"\xff") }, engine.ReasonResultTruncated},
 	} {
 		for _, id := range []string{"", "call-1"} {
 			t.Run(name+", call id "+id, func(t *testing.T) {
