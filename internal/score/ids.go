@@ -158,5 +158,5 @@ func (c *calls) again(spans []int, i int) bool {
 	last := spans[len(spans)-1]
 	o := t.result(&t.spans[last].Call.Result)
 	return o.State == genai.Captured && t.spans[last].Failure.Kind == genai.NoFailure &&
-		t.nodes[i].start >= t.nodes[last].end && !t.within(last, i) && !engine.Equal(o.Value, r.Value)
+		t.nodes[i].start >= t.nodes[last].end && !t.within(last, i) && differs(o, r)
 }

@@ -245,8 +245,8 @@ func checkCalls(t *rapid.T, v *score.Session, account *score.Account, facts []ge
 
 // Judging takes time in proportion to what there is to judge.
 func TestJudgingIsLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
+	if testing.Short() || underRace {
+		t.Skip("takes some seconds, or a minute under the race detector")
 	}
 	scorer := score.New(propertyPolicy(t))
 	for name, build := range map[string]func(n int) ptrace.Traces{

@@ -46,7 +46,8 @@ var update = flag.Bool("update", false, "rewrite what the scripts and tables in 
 //	args JSON, result TEXT
 //	error MESSAGE               the status, and an exception event; status: only the status
 //	attr KEY JSON, event NAME JSON, scope NAME, service NAME, conv ID
-//	dropped, remote, orphan, again (the span once more)
+//	dropped, remote, orphan, again (the span once more), early (a copy of the
+//	span from before it ended)
 //
 // The expected text lists what happened in order, then what each result proves,
 // then the protocols. s1 is the first span of the scenario, and so on.
@@ -319,6 +320,12 @@ func (s *scripted) detail(word, rest string) {
 		f.span.SetFlags(0x301)
 	case "orphan":
 		f.span.SetParentSpanID(pcommon.SpanID{0xee})
+	case "early": // a copy that was exported before the span had ended
+		rs := s.traces[len(s.traces)-1].ResourceSpans().AppendEmpty()
+		f.resource.CopyTo(rs)
+		copied := rs.ScopeSpans().At(0).Spans().At(0)
+		copied.SetEndTimestamp(copied.StartTimestamp())
+		copied.Attributes().Remove("gen_ai.tool.call.result")
 	case "again":
 		f.resource.CopyTo(s.traces[len(s.traces)-1].ResourceSpans().AppendEmpty())
 	default:
