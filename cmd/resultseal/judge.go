@@ -26,6 +26,8 @@ type judging struct {
 	jobs    int
 	memory  int64 // how many bytes of spans are held; 0 is no bound
 	strict  bool  // stop at what is broken
+	// ordered has verdicts given to take in the order of traces, from one goroutine.
+	ordered bool
 
 	// explain chooses the traces whose verdicts are explained; nil chooses none.
 	explain func(trace string, conversation string) bool
@@ -140,7 +142,7 @@ type bench struct {
 // start opens a bench.
 func (j *judging) start() *bench {
 	jobs := max(j.jobs, 1)
-	if j.scorer.Conversational() {
+	if j.ordered || j.scorer.Conversational() {
 		jobs = 1
 	}
 	b := &bench{judging: j, dialects: slices.Concat(j.options.Dialects, genai.Builtin), work: make(chan traceread.Trace, jobs)}

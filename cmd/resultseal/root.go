@@ -28,6 +28,7 @@ func newRootCommand() *cobra.Command {
 		newReplayCommand(),
 		newValidateCommand(),
 		newScoreCommand(),
+		newInitCommand(),
 		newProtocolCommand(),
 		newVersionCommand(),
 	)
