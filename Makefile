@@ -16,7 +16,7 @@ RACE     := $(if $(CAN_RACE),-race)
 SOURCES := $(shell find internal processor -name '*.go' -not -name '*_test.go')
 
 .DEFAULT_GOAL := build
-.PHONY: help build dist dist-lock generate check-generated test lint fuzz bench demo clean
+.PHONY: help build dist dist-lock generate check-generated test lint fuzz soak bench demo clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name what; do printf '  %-16s %s\n' "$$name" "$$what"; done
@@ -72,6 +72,11 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 			$(GO) test $(NO_VCS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+SOAKTIME ?= 5m
+
+soak: ## the processor under load, trouble and restarts for SOAKTIME (5m)
+	RESULTSEAL_SOAK=$(SOAKTIME) $(GO) test $(NO_VCS) $(RACE) -run '^TestSoak$$' -count 1 -v -timeout 0 ./processor/resultsealprocessor
 
 bench: ## all benchmarks, each for BENCHTIME (1s)
 	$(GO) test $(NO_VCS) -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...

@@ -46,6 +46,7 @@ type heldTrace struct {
 	// In mode stream: the facts of all spans, of which only the roots are held.
 	facts      []streamFact
 	unreadable bool
+	passage    *passage
 	entries    []entryRef
 	since      [queueCount]time.Time // when it was put into each queue
 	links      [queueCount]links
@@ -77,6 +78,7 @@ type finished struct {
 	// decided traces plus one, and what else is to be noted.
 	entries    []entryRef
 	decidedAt  int32
+	passage    *passage
 	decidedSeq uint64
 	notes      []note
 	unreadable bool
@@ -121,6 +123,9 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
 		t.count += part.count
 		t.bytes += part.bytes
 		t.entries = append(t.entries, part.entry...)
+		if part.passage != nil {
+			t.passage = part.passage
+		}
 		t.facts = append(t.facts, part.facts...)
 		t.unreadable = t.unreadable || part.unreadable
 		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
@@ -247,7 +252,7 @@ func (a *assembler) requeue(id queueID, t *heldTrace) {
 
 // take ends the wait for a trace. Late spans keep what finished their trace.
 func (a *assembler) take(t *heldTrace, by finishedBy) finished {
-	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true, entries: t.entries, streamed: t.facts, unreadable: t.unreadable}
+	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true, entries: t.entries, passage: t.passage, streamed: t.facts, unreadable: t.unreadable}
 	if t.links[queueLate].queued {
 		f.fin = finish{By: t.lateBy, Late: true}
 		delete(a.late, t.id)

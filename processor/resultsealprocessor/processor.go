@@ -251,7 +251,11 @@ func (p *tracesProcessor) give(f finished) {
 // storage.
 func (p *tracesProcessor) release(f *finished, kept bool) {
 	p.admission.release(f.bytes)
-	if p.journal == nil || kept {
+	if p.journal == nil {
+		return
+	}
+	if f.passage != nil && !f.judge {
+		f.passage.end(kept, p.journal.leave)
 		return
 	}
 	notes := f.notes
@@ -261,7 +265,12 @@ func (p *tracesProcessor) release(f *finished, kept bool) {
 			framed: encodeDecided(f.id, f.fin.By, f.decidedSeq),
 		})
 	}
-	p.journal.leave(f.entries, notes)
+	switch {
+	case f.passage != nil:
+		f.passage.finish(f.entries, notes, kept, p.journal.leave)
+	case !kept:
+		p.journal.leave(f.entries, notes)
+	}
 }
 
 // Shutdown refuses further batches, finishes every trace that is held and

@@ -76,13 +76,18 @@ func (s *shard) pass(parts []*tracePart) {
 			continue
 		}
 		var before []streamFact
+		part.passage = &passage{}
 		if t, ok := s.assembler.traces[part.id]; ok {
 			before = t.facts
+			if t.passage != nil {
+				part.passage = t.passage
+			}
 		}
 		passing := s.stream.split(part, before)
 		if passing.count > 0 {
 			s.hold(passing.bytes)
-			s.give(finished{id: part.id, spans: passing.spans, count: passing.count, bytes: passing.bytes})
+			part.passage.begin()
+			s.give(finished{id: part.id, spans: passing.spans, count: passing.count, bytes: passing.bytes, passage: part.passage})
 		}
 	}
 }

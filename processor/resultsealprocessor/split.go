@@ -19,6 +19,7 @@ type tracePart struct {
 	// In mode stream, see streamer.
 	facts      []streamFact
 	unreadable bool
+	passage    *passage
 
 	entry []entryRef // its name in the journal, if there is one
 

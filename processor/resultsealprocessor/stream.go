@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -41,6 +42,49 @@ type streamer struct {
 	attributes, resource []string // that the policy reads
 	rec                  *recorder
 	logger               *zap.Logger
+}
+
+// passage counts the spans of a trace that were passed on before it was finished
+// and have not left yet. The trace's entries in the journal stay as long as one
+// of them has not: it may leave by another outlet than the trace's verdict.
+type passage struct {
+	mu       sync.Mutex
+	under    int  // batches of spans under way
+	kept     bool // one was left in the storage
+	finished bool
+	entries  []entryRef
+	notes    []note
+}
+
+// begin counts spans that are given on.
+func (p *passage) begin() {
+	p.mu.Lock()
+	p.under++
+	p.mu.Unlock()
+}
+
+// end is called when they have left, or were kept.
+func (p *passage) end(kept bool, leave func([]entryRef, []note)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.under--
+	p.kept = p.kept || kept
+	p.settle(leave)
+}
+
+// finish is called when the trace itself has left, or was kept.
+func (p *passage) finish(entries []entryRef, notes []note, kept bool, leave func([]entryRef, []note)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished, p.entries, p.notes = true, entries, notes
+	p.kept = p.kept || kept
+	p.settle(leave)
+}
+
+func (p *passage) settle(leave func([]entryRef, []note)) {
+	if p.finished && p.under == 0 && !p.kept {
+		leave(p.entries, p.notes)
+	}
 }
 
 // maxProvisional is the number of spans after which a trace gets no provisional
