@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/stretchr/testify/require"
 
 	"github.com/resultseal/otelcol-resultseal/internal/dashboards"
@@ -55,6 +57,32 @@ func TestDashboardsComeOutTheSame(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, first, again)
 	}
+}
+
+// Grafana's own types read what is written, every field of it.
+func TestDashboardsAreOfGrafanasForm(t *testing.T) {
+	plugins.RegisterDefaultPlugins()
+	files, err := dashboards.All()
+	require.NoError(t, err)
+	for _, f := range files {
+		require.Empty(t, strictly(f.JSON), f.Name)
+		broken := strings.Replace(string(f.JSON), `"uid"`, `"unheard_of"`, 1)
+		require.NotEmpty(t, strictly([]byte(broken)), "a field that does not exist must be noticed")
+	}
+}
+
+// strictly reads a dashboard and says what is wrong with it. The library's error
+// is a list that may be empty and yet not nil.
+func strictly(text []byte) string {
+	//lint:ignore SA1019 as in dashboards.go
+	var d dashboard.Dashboard
+	if err := d.UnmarshalJSONStrict(text); err != nil && err.Error() != "" {
+		return err.Error()
+	}
+	if err := d.Validate(); err != nil && err.Error() != "" {
+		return err.Error()
+	}
+	return ""
 }
 
 type board struct {

@@ -75,11 +75,12 @@ func processor() description {
 					},
 				},
 				{
-					title: "Late and doubled spans", description: "Spans per second that came after their trace was judged, and spans that came twice.",
+					title: "Late, doubled, offered again", description: "Spans per second that came after their trace was judged, and spans that came twice; traces per second that the next component refused for the moment, and that were offered to it again.",
 					form: lines, unit: "ops", width: 12, height: 8,
 					queries: []query{
 						{sum(rate(own("late_spans"))), "late"},
 						{sum(rate(own("duplicate_spans"))), "doubled"},
+						{sum(rate(own("retries"))), "offered again"},
 					},
 				},
 				{

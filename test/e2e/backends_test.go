@@ -6,6 +6,8 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,4 +102,22 @@ func startPrometheus(t *testing.T, alertmanager int, collectors []*collector) in
 	run(t, "prometheus", installed(t, "prometheus"), dir, nil, page(p[0], "/-/ready"),
 		"--config.file=prometheus.yaml", "--storage.tsdb.path=data", "--enable-feature=exemplar-storage", "--web.listen-address="+address(p[0]))
 	return p[0]
+}
+
+// value adds up the series of one of the collector's own metrics that have a
+// label; a metric that is not there yet is 0.
+func (c *collector) value(t *testing.T, name, label string) float64 {
+	t.Helper()
+	status, body, err := get(t, page(c.metrics, "/metrics"))
+	require.NoError(t, err)
+	require.Equal(t, 200, status)
+	sum := 0.0
+	for line := range strings.Lines(string(body)) {
+		if series, value, ok := strings.Cut(strings.TrimSpace(line), "} "); ok && strings.HasPrefix(series, name+"{") && strings.Contains(series, label) {
+			number, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err, line)
+			sum += number
+		}
+	}
+	return sum
 }

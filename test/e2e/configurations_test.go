@@ -27,8 +27,12 @@ func configured(certificates string) []string {
 		variable("RESULTSEAL_TLS_KEY", filepath.Join(certificates, "server.key")),
 		variable("RESULTSEAL_CLIENT_CA", filepath.Join(certificates, "ca.crt")),
 		variable("RESULTSEAL_BACKEND_CA", filepath.Join(certificates, "ca.crt")),
+		variable("RESULTSEAL_STORAGE", certificates),
 	}
 }
+
+// overlays lie on top of recommended.yaml.
+var overlays = map[string]bool{"tls.yaml": true, "storage.yaml": true}
 
 // The distribution takes each configuration as it stands, from the top of the
 // repository, where their comments say that they are to be run.
@@ -42,7 +46,7 @@ func TestConfigurationsAreValid(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			name := filepath.Join("deploy", "collector", filepath.Base(path))
 			arguments := []string{"validate", "--config", name}
-			if filepath.Base(path) == "tls.yaml" {
+			if overlays[filepath.Base(path)] {
 				arguments = []string{"validate", "--config", filepath.Join("deploy", "collector", "recommended.yaml"), "--config", name}
 			}
 			text, ok := output(t, top, configured(certificates), binary, arguments...)

@@ -41,16 +41,19 @@ type fleet struct {
 	broken   map[pcommon.TraceID]bool        // of the load, with something blocked
 }
 
+// private is what the load's tools return and nobody needs to store.
+const private = "Ada of Alder Street"
+
 // turn is when the load goes bad.
 const turn = 30 * time.Second
 
-// lossyOverlay has a queue of one request, gives up soon, and spells metric
+// lossyOverlay has a short queue, gives up soon, and spells metric
 // names with unit and type behind them.
 const lossyOverlay = `processors:
-  batch: {timeout: 10ms}
+  batch: {timeout: 0s}
 exporters:
   otlp_grpc:
-    sending_queue: {num_consumers: 1, queue_size: 1}
+    sending_queue: {num_consumers: 1, queue_size: 10}
     retry_on_failure: {initial_interval: 100ms, max_interval: 500ms, max_elapsed_time: 1s}
 service:
   telemetry:
@@ -152,17 +155,17 @@ func (f *fleet) sendRecording(r recording, send func(ptrace.Traces) error) error
 }
 
 // sendLoad sends one run: at first one with nothing wrong, later one whose
-// account is an empty list, whose shelf was not recorded, and whose renamed tool
-// has another name.
+// accounts are empty lists but for one, whose shelf was not recorded, and that
+// does not use the renamed tool by its old name.
 func (f *fleet) sendLoad(bad bool, send func(ptrace.Traces) error) error {
 	m := newMade("load-agent")
 	f.mu.Lock()
 	if bad {
 		f.broken[m.id] = true
-		m.call("find_account", `{"id":"7"}`, `[]`).call("read_shelf", `{"shelf":"3"}`, "").call("new_name", `{}`, `{"id":"1"}`)
+		m.call("find_account", `{"id":"7"}`, `[]`).call("read_shelf", `{"shelf":"3"}`, "").call("find_account", `{"id":"8"}`, `{"id":"8","name":"`+private+`"}`).call("find_account", `{"id":"9"}`, `[]`)
 	} else {
 		f.healthy[m.id] = true
-		m.call("find_account", `{"id":"7"}`, `{"id":"7"}`).call("read_shelf", `{"shelf":"3"}`, `{"qty":2}`).call("old_name", `{}`, `{"id":"1"}`)
+		m.call("find_account", `{"id":"7"}`, `{"id":"7","name":"`+private+`"}`).call("read_shelf", `{"shelf":"3"}`, `{"qty":2}`).call("old_name", `{}`, `{"id":"1"}`)
 	}
 	f.mu.Unlock()
 	return send(m.traces)

@@ -58,6 +58,11 @@ func TestOnCall(t *testing.T) {
 	}
 	t.Run("sampling keeps what it must", f.testSampling)
 	t.Run("Jaeger finds the violating traces", f.testJaeger)
+	t.Run("results are judged and not stored", func(t *testing.T) {
+		require.True(t, f.relay.contains("resultseal.decision"))
+		require.True(t, f.relay.contains("gen_ai.tool.call.arguments"))
+		require.False(t, f.relay.contains(private))
+	})
 }
 
 // alertsOfAgents are those that the recordings and the load are reason for.
@@ -270,7 +275,7 @@ func (f *fleet) testSampling(t *testing.T) {
 	}
 	require.NotZero(t, kept)
 	for id := range f.broken {
-		require.Equal(t, 4, got[id])
+		require.Equal(t, 5, got[id])
 	}
 	share := 0
 	for id := range f.healthy {

@@ -4,6 +4,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -30,6 +32,7 @@ type relay struct {
 
 	mu    sync.Mutex
 	spans map[pcommon.TraceID]int
+	text  bytes.Buffer // all that came, as JSON
 }
 
 func startRelay(t *testing.T, jaeger int) *relay {
@@ -62,7 +65,16 @@ func (r *relay) Export(ctx context.Context, request ptraceotlp.ExportRequest) (p
 	for id, td := range byTrace(request.Traces()) {
 		r.spans[id] += td.SpanCount()
 	}
-	return ptraceotlp.NewExportResponse(), nil
+	text, err := (&ptrace.JSONMarshaler{}).MarshalTraces(request.Traces())
+	r.text.Write(text)
+	return ptraceotlp.NewExportResponse(), err
+}
+
+// contains says whether a text came, in whatever part of a span.
+func (r *relay) contains(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Contains(r.text.Bytes(), []byte(text))
 }
 
 // got is how many spans came, by trace.
