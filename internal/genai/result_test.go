@@ -101,6 +101,7 @@ func TestResult(t *testing.T) {
 		{`{"type":"text","value":"42"}`, nil, `text "42"`},
 		{`{"type":"text","value":"[]"}`, nil, `json []`},
 		{`{"type":"content","value":[{"type":"text","text":"a"}]}`, nil, `text "a"`},
+		{`{"type":"text","value":"{\"type\":\"text\",\"value\":\"[]\"}"}`, nil, `text "[]"`},
 		{`{"type":"error-text","value":"no"}`, nil, `text "no" failed`},
 		{`{"type":"celsius","value":3}`, nil, `json {"type":"celsius","value":3}`},
 

@@ -193,6 +193,7 @@ func (v *Session) index(t *trace) {
 	slices.SortStableFunc(v.Observations, func(a, b Observation) int {
 		return cmp.Or(
 			cmp.Compare(t.nodes[a.Span].start, t.nodes[b.Span].start),
+			cmp.Compare(t.nodes[a.Span].skewedStart, t.nodes[b.Span].skewedStart),
 			compareIDs(t.spans[a.Span].SpanID, t.spans[b.Span].SpanID),
 		)
 	})
