@@ -103,7 +103,7 @@ func startFleet(t *testing.T) *fleet {
 	}
 	f.load = start("load", loadPolicy, f.relay.port, "", "RESULTSEAL_SAMPLE_PERCENT=10")
 	f.small = start("small", absolute(t, "examples", "quickstart", "policy.yaml"), f.relay.port, smallOverlay, "RESULTSEAL_ROOT_DELAY=2s")
-	f.lossy = start("lossy", loadPolicy, ports(t, 1)[0], lossyOverlay, "RESULTSEAL_SAMPLE_PERCENT=100")
+	f.lossy = start("lossy", f.recordings[0].policy, ports(t, 1)[0], lossyOverlay, "RESULTSEAL_SAMPLE_PERCENT=100")
 	f.victim = start("victim", loadPolicy, f.relay.port, "")
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -198,8 +198,15 @@ func (f *fleet) trouble(t *testing.T) {
 		earlier = append(earlier, batch[0])
 		return nil
 	})
-	f.every(t, 100*time.Millisecond, f.lossy, func(send func(ptrace.Traces) error) error {
-		return send(newMade("lossy-agent").call("anything", `{}`, `{"ok":true}`).traces)
+	support := f.recordings[0]
+	f.every(t, 400*time.Millisecond, f.lossy, func(send func(ptrace.Traces) error) error {
+		for _, run := range support.runs {
+			td, _ := again(run.trace)
+			if err := send(td); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
