@@ -121,11 +121,13 @@ func TestRedactPlaces(t *testing.T) {
 			`gen_ai.tool.definitions: [{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"id":{"type":"string"}}}}}]`, "",
 		},
 		"broken off": {
-			attrs{"gen_ai.input.messages": `[{"role":"tool","content":"secr`}, nil,
+			attrs{"gen_ai.input.messages": `[{"role":"tool","content":"secr`},
+			nil,
 			"gen_ai.input.messages: <40 bytes>", "",
 		},
 		"text in brackets": {
-			attrs{"gen_ai.input.messages": `[sighs] all right`}, nil,
+			attrs{"gen_ai.input.messages": `[sighs] all right`},
+			nil,
 			"gen_ai.input.messages: [sighs] all right", "",
 		},
 	} {

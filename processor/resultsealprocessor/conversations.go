@@ -32,6 +32,7 @@ type conversations struct {
 	// somebody wants to know: those of a journal.
 	noting  bool
 	changed []conversationChange
+	rev     uint64
 	// forgot is told how many were forgotten, and why.
 	forgot func(n int, cause forgottenFor)
 }
@@ -50,6 +51,7 @@ type conversationChange struct {
 	id    string
 	used  time.Time
 	state []byte
+	rev   uint64
 }
 
 // changes returns the changes since it was called last.
@@ -62,7 +64,8 @@ func (c *conversations) changes() []conversationChange {
 func (c *conversations) note(at int32) {
 	if c.noting {
 		e := &c.entries[at]
-		c.changed = append(c.changed, conversationChange{at, e.id, e.used, e.state})
+		c.rev++
+		c.changed = append(c.changed, conversationChange{at, e.id, e.used, e.state, c.rev})
 	}
 }
 

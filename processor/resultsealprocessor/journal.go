@@ -32,6 +32,9 @@ type journal struct {
 
 	// live counts the entries of each batch that are still there.
 	live map[uint64]int
+	// revs are the last changes that were written, by shard and slot.
+	revs map[[2]int]uint64
+
 	// pending are writes of what has left that failed and are tried again.
 	pending []*entryRequest
 }
@@ -59,10 +62,13 @@ type note struct {
 	shard  int
 	slot   int32
 	framed []byte
+	// rev grows with each change of a conversation's place: a trace that holds
+	// several conversations may leave after a later trace of one of them.
+	rev uint64
 }
 
 func newJournal(client storage.Client, l *layout, logger *zap.Logger) *journal {
-	return &journal{client: client, layout: l, logger: logger, requests: newMailbox[*entryRequest](), live: map[uint64]int{}}
+	return &journal{client: client, layout: l, logger: logger, requests: newMailbox[*entryRequest](), live: map[uint64]int{}, revs: map[[2]int]uint64{}}
 }
 
 // start begins to write.
@@ -173,6 +179,12 @@ func (j *journal) leaving(l *layout, requests []*entryRequest) (ops []*storage.O
 			}
 		}
 		for _, n := range r.notes {
+			if place := [2]int{n.shard, int(n.slot)}; n.table == conversationTable {
+				if n.rev < j.revs[place] {
+					continue
+				}
+				j.revs[place] = n.rev
+			}
 			if n.framed == nil {
 				ops = append(ops, storage.DeleteOperation(l.noteKey(n.table, n.shard, n.slot)))
 				continue

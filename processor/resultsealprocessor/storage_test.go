@@ -439,3 +439,22 @@ func TestStorageThatIsNone(t *testing.T) {
 		require.NoError(t, telemetry.Shutdown(context.Background()))
 	}
 }
+
+// A trace that leaves after a later one of its conversation does not put the
+// conversation back to where it was.
+func TestLaterStateOfAConversationStays(t *testing.T) {
+	d := newDisk()
+	client, err := d.GetClient(context.Background(), component.KindProcessor, component.MustNewID("x"), "")
+	require.NoError(t, err)
+	j := newJournal(client, newLayout("g", 1), zap.NewNop())
+	j.start()
+	of := func(state string, rev uint64) []note {
+		return []note{{table: conversationTable, framed: frame([]byte(state)), rev: rev}}
+	}
+	j.leave(nil, of("second", 2))
+	j.leave(nil, of("first", 1))
+	j.leave(nil, []note{{table: conversationTable, slot: 1, framed: frame([]byte("another")), rev: 1}})
+	require.NoError(t, j.close(context.Background()))
+	require.Equal(t, frame([]byte("second")), d.values["g/0/c/0/0"])
+	require.Equal(t, frame([]byte("another")), d.values["g/0/c/0/1"])
+}

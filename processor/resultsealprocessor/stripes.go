@@ -37,7 +37,7 @@ func (s *stripe) tidy(all *scoring, now time.Time) (time.Time, bool) {
 // notes are what the journal is to know.
 func (s *stripe) notes() (notes []note) {
 	for _, c := range s.kept.changes() {
-		n := note{table: conversationTable, shard: s.n, slot: c.slot}
+		n := note{table: conversationTable, shard: s.n, slot: c.slot, rev: c.rev}
 		if c.state != nil {
 			n.framed = encodeConversation(c.id, c.used, c.state)
 		}
