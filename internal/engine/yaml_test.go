@@ -300,7 +300,9 @@ func requireFast(t *testing.T, text string, format Format) {
 		requireCoded(t, err, CodeParseFailed, CodeLimitExceeded, CodeSchemaInvalid, CodeUnsafeInput)
 	}
 	// Generous: a text that is read in quadratic time takes many times as long.
-	require.Less(t, time.Since(start), 4*time.Second, "%.20q", text)
+	// Each takes milliseconds; what is not linear would take hours. The bound
+	// leaves room for a busy machine.
+	require.Less(t, time.Since(start), time.Minute, "%.20q", text)
 }
 
 func readFile(t testing.TB, name string) []byte {
