@@ -95,7 +95,7 @@ func (e *explanation) missing() {
 	case gap != "":
 		e.line(1, "Events may be missing: %s. A violation that a missing event could explain is inconclusive.", gap)
 	case e.Account.Unheard:
-		e.line(1, "A message was there whose text was not recorded. A protocol that listens to messages is inconclusive where it could explain a violation.")
+		e.line(1, "Not all that was said is recorded. A protocol that listens to messages is inconclusive where it could explain a violation.")
 	default:
 		e.line(1, "Nothing says that a span is missing.")
 	}
