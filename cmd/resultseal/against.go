@@ -60,7 +60,7 @@ func validateAgainst(cmd *cobra.Command, name string, traces []string, o *inputO
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: held against %s\n", name, seen.Summary()); err != nil {
 		return err
 	}
-	if counts.broken > 0 || len(counts.scattered) > 0 {
+	if counts.incomplete() {
 		return exitCode(2)
 	}
 	return nil

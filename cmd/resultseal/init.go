@@ -106,7 +106,7 @@ func runInit(cmd *cobra.Command, files []string, o *initOptions) error {
 	if err := tryPolicy(cmd, files, o, p); err != nil {
 		return err
 	}
-	if counts.broken > 0 || len(counts.scattered) > 0 {
+	if counts.incomplete() {
 		return exitCode(2)
 	}
 	return nil

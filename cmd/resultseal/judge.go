@@ -47,7 +47,13 @@ type judged struct {
 	files, spans, broken int
 
 	scattered []scattered // traces that were judged too early
+	released  int         // traces that were judged before all was read
 	tooEarly  int         // traces of a conversation that were judged after later ones
+}
+
+// incomplete reports whether something could not be judged as it should.
+func (j *judged) incomplete() bool {
+	return j.broken > 0 || len(j.scattered) > 0 || j.tooEarly > 0 && j.released > 0
 }
 
 // scattered is a trace of which spans came after it was judged.
@@ -109,7 +115,7 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 			bench.judge(trace)
 		}
 	}
-	j.result.spans = traces.Spans
+	j.result.spans, j.result.released = traces.Spans, traces.Released()
 	if failed := bench.close(); err == nil {
 		err = failed
 	}

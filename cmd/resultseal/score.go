@@ -47,12 +47,15 @@ type inputOptions struct {
 	strict   bool
 	jobs     int
 	dialects string
+	memory   memoryFlag
 }
 
 func (o *inputOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "how many goroutines parse and judge")
 	f.StringVar(&o.dialects, "dialects", "", "a file with further dialects and conversation attributes, in the form of the processor's settings")
+	o.memory = defaultMemory()
+	f.Var(&o.memory, "memory", "how much memory to use, 0 for no bound: traces that were not added to for the longest time are judged first")
 	f.BoolVar(&o.strict, "strict", false, "stop at the first broken file or line")
 }
 
@@ -187,7 +190,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 // to what --fail-on names.
 func exit(counts judged, r *report.Report, o *scoreOptions) error {
 	switch {
-	case counts.broken > 0 || len(counts.scattered) > 0:
+	case counts.incomplete():
 		return exitCode(2)
 	case failed(r, o.failOn):
 		return exitCode(1)
@@ -258,7 +261,12 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 		defer mu.Unlock()
 		bar.say(stderr, "resultseal: "+err.Error())
 	}
+	var undo func()
+	j.memory, undo = o.memory.budget()
+	defer undo()
 	err = j.run(paths, cmd.InOrStdin())
+	bar.end()
+	tellScattered(stderr, &j.result, o.memory)
 	return j.result, err
 }
 
