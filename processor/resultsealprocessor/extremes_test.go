@@ -107,7 +107,7 @@ func toolSpans(trace pcommon.TraceID, first, n int, tool func(int) string) ptrac
 
 // scaled is a test's size: less with the race detector, which makes everything
 // slow, and times RESULTSEAL_SCALE where that is set. A million spans are
-// RESULTSEAL_SCALE=10.
+// RESULTSEAL_SCALE=25.
 func scaled(n, race int) int {
 	if raceEnabled || testing.Short() {
 		n = race
@@ -134,7 +134,7 @@ func insist(t *testing.T, p *tracesProcessor, td ptrace.Traces) {
 // One trace id on every span that comes: the trace is finished at its limit,
 // the rest is late, and nothing piles up.
 func TestOneTraceForEverything(t *testing.T) {
-	total := scaled(200_000, 20_000)
+	total := scaled(100_000, 20_000)
 	limit := total / 10
 	next := &counting{}
 	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace, c.MaxBytes = limit, 16<<20 })
@@ -146,14 +146,14 @@ func TestOneTraceForEverything(t *testing.T) {
 	require.Equal(t, "oversize", *next.finalized.Load())
 	metadatatest.AssertEqualProcessorResultsealLateSpans(t, telemetry, points(point(int64(total-limit-1000))), ignoreTime)
 	t.Logf("%d MiB of heap at most", next.heap.Load()>>20)
-	if total <= 200_000 {
+	if total <= 100_000 {
 		require.Less(t, next.heap.Load(), uint64(500<<20))
 	}
 }
 
 // A batch that holds a larger trace than is allowed goes through in one piece.
 func TestManySpansAtOnce(t *testing.T) {
-	total := scaled(100_000, 5000)
+	total := scaled(40_000, 5000)
 	next := &counting{}
 	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace = total / 2 })
 	begin := time.Now()
