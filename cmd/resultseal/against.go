@@ -17,7 +17,7 @@ import (
 // validateAgainst checks a policy and then tells what of it recorded traces never
 // touched. What it tells are warnings.
 func validateAgainst(cmd *cobra.Command, name string, traces []string, o *inputOptions) error {
-	code, err := validate(cmd, name)
+	code, err := validate(cmd, name, true)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func validateAgainst(cmd *cobra.Command, name string, traces []string, o *inputO
 		return invalidArgument(err.Error())
 	}
 	file := &documentFile{name: name, text: text}
-	if file.kind() != policyFile {
+	if kind, _ := file.kind(); kind != policyFile {
 		return invalidArgument(name + " is no policy; with --against the first PATH is one, and what follows are traces")
 	}
 	p, err := policy.Load(name, text)

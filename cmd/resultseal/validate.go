@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -27,7 +28,8 @@ func newValidateCommand() *cobra.Command {
 		Short: "Check contracts, fixtures and policy files",
 		Long: `Check contracts, fixtures and policy files, whose keys tell them apart.
 
-A PATH is a file, or a directory of .yaml, .yml and .json files. What is wrong is
+A PATH is a file, or a directory of .yaml, .yml and .json files, of which those
+with none of the keys are passed over. What is wrong is
 told as file:line:column with the line and a caret; what is legal and probably
 not meant is a warning and does not change the exit status: 0 if all files are
 valid, 2 if one is not, 3 if one is unsafe to process.
@@ -49,7 +51,7 @@ without a contract.`,
 			}
 			worst := 0
 			for _, name := range files {
-				code, err := validate(cmd, name)
+				code, err := validate(cmd, name, slices.Contains(args, name))
 				if err != nil {
 					return err
 				}
@@ -70,8 +72,9 @@ without a contract.`,
 const maxPolicy = 16 << 20
 
 // validate checks a file, tells on standard error what is wrong with it and on
-// standard output that nothing is, and returns the exit status.
-func validate(cmd *cobra.Command, name string) (code int, err error) {
+// standard output that nothing is, and returns the exit status. A file that was
+// not named itself is passed over if it is something else.
+func validate(cmd *cobra.Command, name string, named bool) (code int, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return 0, invalidArgument(err.Error())
@@ -84,7 +87,11 @@ func validate(cmd *cobra.Command, name string) (code int, err error) {
 		return 0, invalidArgument(err.Error())
 	}
 	file := &documentFile{name: name, text: text}
-	kind := file.kind()
+	kind, sure := file.kind()
+	if !sure && !named {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy\n", name)
+		return 0, nil
+	}
 	if kind == policyFile {
 		p, err := policy.Load(name, text)
 		if err != nil {
@@ -127,29 +134,31 @@ type documentFile struct {
 // policyKey is a key that only a policy file starts a line with.
 var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols)[ \t]*:`)
 
-// kind tells by its keys what a file is. What has no key that tells is checked
-// as a contract, which is then said to lack all of its keys.
-func (f *documentFile) kind() fileKind {
+// kind tells by its keys what a file is. What has no key that tells is, not
+// surely, a contract, which is then said to lack all of its keys.
+func (f *documentFile) kind() (kind fileKind, sure bool) {
 	var doc yaml.Node
 	if yaml.Unmarshal(f.text, &doc) != nil || len(doc.Content) == 0 {
 		if policyKey.Match(f.text) {
-			return policyFile
+			return policyFile, true
 		}
-		return contractFile
+		return contractFile, len(doc.Content) > 0 || len(bytes.TrimSpace(f.text)) > 0
 	}
 	f.root = doc.Content[0]
 	if f.root.Kind != yaml.MappingNode {
-		return contractFile
+		return contractFile, false
 	}
 	for i := 0; i+1 < len(f.root.Content); i += 2 {
 		switch f.root.Content[i].Value {
 		case "fixture_version", "expected":
-			return fixtureFile
+			return fixtureFile, true
 		case "contracts", "protocols":
-			return policyFile
+			return policyFile, true
+		case "schema_version", "claim_type", "required_fields", "freshness":
+			sure = true
 		}
 	}
-	return contractFile
+	return contractFile, sure
 }
 
 // check reads a contract or a fixture.
