@@ -131,8 +131,11 @@ func (s *Scorer) known(t *trace, store Conversations) []knownCall {
 }
 
 // concerns reports whether a trace tells anything of an agent, or of a span that
-// a protocol names.
+// a protocol names. Spans without a trace id are of no trace.
 func (s *Scorer) concerns(spans []genai.Span) bool {
+	if spans[0].TraceID == (genai.TraceID{}) {
+		return false
+	}
 	for i := range spans {
 		if spans[i].Kind != genai.Other {
 			return true
