@@ -6,7 +6,6 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -78,12 +77,11 @@ func TestAgent(t *testing.T) {
 	c.stop(t)
 }
 
-// A lock file that names a mirror would send everybody there.
+// A lock file that names a registry would send everybody there; npm fills in the
+// one that is configured.
 func TestAgentsLockFile(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(top, "examples", "agent-js", "package-lock.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"integrity"`)
-	for _, m := range regexp.MustCompile(`"resolved": "([^"]*)"`).FindAllStringSubmatch(string(text), -1) {
-		require.True(t, strings.HasPrefix(m[1], "https://registry.npmjs.org/"), m[1])
-	}
+	require.NotContains(t, string(text), `"resolved"`)
 }
