@@ -21,7 +21,9 @@ func newRootCommand() *cobra.Command {
 		Short:         "Seal what tools returned, and judge what agents did with it",
 		SilenceErrors: true, // status tells them, in one form
 		SilenceUsage:  true,
+		Version:       versions(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newCheckCommand(),

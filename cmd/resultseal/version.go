@@ -20,8 +20,12 @@ func newVersionCommand() *cobra.Command {
 		Short: "Print the version, and that of the semantics",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s (ResultSeal semantics %s)\n", version, engine.SemanticsVersion)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versions())
 			return err
 		},
 	}
+}
+
+func versions() string {
+	return fmt.Sprintf("%s (ResultSeal semantics %s)", version, engine.SemanticsVersion)
 }

@@ -4,6 +4,8 @@
 package genai
 
 import (
+	"strconv"
+
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -44,9 +46,23 @@ func (d *Decoder) finishCall(s *Span, dialect *Dialect) {
 		c.Arguments.Dropped = !c.Arguments.Captured()
 		c.Result.Dropped = !c.Result.Captured()
 	}
-	if d.have[d.httpStatus] && d.value[d.httpStatus].Type() == pcommon.ValueTypeInt {
-		c.HTTPStatus = d.value[d.httpStatus].Int()
+	if d.have[d.httpStatus] {
+		c.HTTPStatus = statusCode(d.value[d.httpStatus])
 	}
+}
+
+// statusCode reads an HTTP status code, which some instrumentations write as a
+// string. It answers 0 if there is none.
+func statusCode(v pcommon.Value) int64 {
+	switch v.Type() {
+	case pcommon.ValueTypeInt:
+		return v.Int()
+	case pcommon.ValueTypeStr:
+		if code, err := strconv.ParseInt(v.Str(), 10, 64); err == nil && code >= 100 && code <= 599 {
+			return code
+		}
+	}
+	return 0
 }
 
 // content reads the first captured value among attributes, then among events.
