@@ -4,9 +4,8 @@
 package genai
 
 import (
-	"strconv"
-
 	"slices"
+	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
