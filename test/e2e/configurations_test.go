@@ -42,9 +42,13 @@ func TestConfigurationsAreValid(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(top, "deploy", "collector", "*.yaml"))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(paths), 6)
-	for _, path := range paths {
+	workers, err := filepath.Glob(filepath.Join(top, "deploy", "scaling", "worker*.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, workers)
+	for _, path := range append(paths, workers...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			name := filepath.Join("deploy", "collector", filepath.Base(path))
+			name, err := filepath.Rel(top, path)
+			require.NoError(t, err)
 			arguments := []string{"validate", "--config", name}
 			if overlays[filepath.Base(path)] {
 				arguments = []string{"validate", "--config", filepath.Join("deploy", "collector", "recommended.yaml"), "--config", name}
