@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -74,14 +75,28 @@ func (m *memoryFlag) Type() string { return "size" }
 // being parsed and judged need their room.
 const heldShare = 4
 
+// lazyCollector is how much the heap may grow before garbage is collected, in
+// percent. Twice the usual saves a fifth of the work, and the memory is kept
+// within its limit all the same.
+const lazyCollector = 200
+
 // budget returns how many bytes of spans may be held, and tells the garbage
 // collector to keep within the memory until it is undone.
 func (m memoryFlag) budget() (held int64, undo func()) {
 	if m == 0 {
 		return 0, func() {}
 	}
-	before := debug.SetMemoryLimit(int64(m))
-	return int64(m) / heldShare, func() { debug.SetMemoryLimit(before) }
+	limit := debug.SetMemoryLimit(int64(m))
+	percent := -1
+	if os.Getenv("GOGC") == "" {
+		percent = debug.SetGCPercent(lazyCollector)
+	}
+	return int64(m) / heldShare, func() {
+		debug.SetMemoryLimit(limit)
+		if percent >= 0 {
+			debug.SetGCPercent(percent)
+		}
+	}
 }
 
 // defaultMemory is half of what there is.

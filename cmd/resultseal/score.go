@@ -30,6 +30,9 @@ var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete
 // formats are what --format takes.
 var formats = []string{"table", "json", "jsonl", "junit", "sarif", "html"}
 
+// formatOfName is the format that the name of --out asks for.
+var formatOfName = map[string]string{".html": "html", ".htm": "html", ".sarif": "sarif", ".xml": "junit", ".jsonl": "jsonl"}
+
 type scoreOptions struct {
 	policy    string
 	format    string
@@ -82,7 +85,7 @@ if none did.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.policy, "policy", "", "the policy file (required)")
-	f.StringVar(&o.format, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, else json)")
+	f.StringVar(&o.format, "format", "", strings.Join(formats, ", ")+" (default: by the name of --out, else table on a terminal and json elsewhere)")
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
 	f.StringVar(&o.annotated, "annotated", "", "also write the spans, with the annotations that the processor writes, to this file (OTLP JSON, a trace a line)")
 	f.StringVar(&o.explain, "explain", "", "say step by step how the verdict on this trace came about: an id, its first digits, or a conversation's id")
@@ -95,7 +98,7 @@ if none did.`,
 // check refuses what cannot be meant, and fills in what is left out.
 func (o *scoreOptions) check(stdout io.Writer) error {
 	if o.policy == "" {
-		return invalidArgument("--policy is required")
+		return invalidArgument("--policy is required; resultseal init makes a first policy from traces")
 	}
 	for _, f := range o.failOn {
 		if !slices.Contains(failures, f) {
@@ -106,8 +109,13 @@ func (o *scoreOptions) check(stdout io.Writer) error {
 		return nil
 	}
 	if o.format == "" {
-		if o.format = "json"; o.out == "" && isTerminal(stdout) {
+		switch format := formatOfName[strings.ToLower(filepath.Ext(o.out))]; {
+		case format != "":
+			o.format = format
+		case o.out == "" && isTerminal(stdout):
 			o.format = "table"
+		default:
+			o.format = "json"
 		}
 	}
 	if !slices.Contains(formats, o.format) {

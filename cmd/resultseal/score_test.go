@@ -246,6 +246,16 @@ func TestScoreOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.stdout, string(text))
 
+	// The name tells the format, unless it is said.
+	for name, begins := range map[string]string{"r.html": "<!DOCTYPE html>", "r.SARIF": "{\n  \"$schema\"", "r.xml": "<?xml", "r.jsonl": `{"id":`, "r.txt": "{\n  \"sessions\""} {
+		file := filepath.Join(filepath.Dir(out), name)
+		require.Zero(t, execute("", "score", "--policy", examplePolicy, "--out", file, exampleTraces).code)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(string(text), begins), name)
+	}
+	require.Zero(t, execute("", "score", "--policy", examplePolicy, "--out", out+".html", "--format", "jsonl", exampleTraces).code)
+
 	got = execute("", "score", "--policy", examplePolicy, "--out", out, "--annotated", out, exampleTraces)
 	require.Equal(t, 2, got.code)
 	require.Equal(t, "resultseal: INVALID_ARGUMENT: --out and --annotated name the same file\n", got.stderr)

@@ -96,38 +96,42 @@ func (e *explanation) step(a *score.ProtocolAccount, p *score.Protocol, shape se
 	if len(s.Legal) > 0 {
 		legal = "legal was " + safe(strings.Join(s.Legal, " or "))
 	}
-	const indent = 8
 	switch event.Verdict {
 	case score.EventOK:
 		if bound := registers(event); bound != "" {
-			e.line(indent, "it remembers %s", bound)
+			e.below("it remembers %s", bound)
 		}
 	case score.EventBlocked:
 	case score.EventInconclusive:
-		e.line(indent, "%s", legal)
-		e.guard(shape, s, event, indent)
-		e.line(indent, "%s, and an event that was not recorded could make it legal, so it is no certain violation", event.Reason)
+		e.below("%s", legal)
+		e.guard(shape, s, event)
+		e.below("%s, and an event that was not recorded could make it legal, so it is no certain violation", event.Reason)
 	default:
-		e.line(indent, "%s; %s", legal, event.Reason)
-		e.guard(shape, s, event, indent)
+		e.below("%s; %s", legal, event.Reason)
+		e.guard(shape, s, event)
 		if event.Verdict == score.EventViolation && a.Missing != "" {
-			e.line(indent, "%s, but no event that may be missing could make it legal", a.Missing)
+			e.below("%s, but no event that may be missing could make it legal", a.Missing)
 		}
 	}
 }
 
+// below writes a line under what an event is.
+func (e *explanation) below(format string, args ...any) {
+	e.line(1, "%-14s %s", "", fmt.Sprintf(format, args...))
+}
+
 // guard shows the guard of the edge that waited for the event, and what it
 // compares.
-func (e *explanation) guard(shape session.Shape, s *score.StepAccount, event *score.Event, indent int) {
+func (e *explanation) guard(shape session.Shape, s *score.StepAccount, event *score.Event) {
 	for _, edge := range shape.Edges {
 		if edge.From != s.From || edge.Event != event.Name || edge.Guards == "" {
 			continue
 		}
-		e.line(indent, "the guard is %s", safe(edge.Guards))
+		e.below("the guard is %s", safe(edge.Guards))
 		if bound := registers(event); bound != "" {
-			e.line(indent, "it remembers %s", bound)
+			e.below("it remembers %s", bound)
 		} else {
-			e.line(indent, "it remembers nothing yet")
+			e.below("it remembers nothing yet")
 		}
 		for _, field := range guardFields(edge.Guards) {
 			v, ok := session.Value{}, false
@@ -136,11 +140,11 @@ func (e *explanation) guard(shape session.Shape, s *score.StepAccount, event *sc
 			}
 			switch {
 			case !ok:
-				e.line(indent, "the event has no %s", safe(field))
+				e.below("the event has no %s", safe(field))
 			case e.o.Content:
-				e.line(indent, "the event's %s is %s", safe(field), safe(v.String()))
+				e.below("the event's %s is %s", safe(field), safe(v.String()))
 			default:
-				e.line(indent, "the event has a %s (--show-content shows it)", safe(field))
+				e.below("the event has a %s (--show-content shows it)", safe(field))
 			}
 		}
 	}
