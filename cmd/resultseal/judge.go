@@ -36,8 +36,8 @@ type judging struct {
 	take func(*verdict) error
 	// broken tells of what could not be read or judged, or read in time.
 	broken func(error)
-	// read is told how many bytes were read, from another goroutine.
-	read func(int)
+	// bar shows how far it is.
+	bar *bar
 
 	result judged
 }
@@ -108,10 +108,12 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 			j.broken(e)
 			return nil
 		},
-		Read: j.read,
+		Read: j.bar.read,
 	})
 	if err == nil {
-		for _, trace := range traces.Held() {
+		held := traces.Held()
+		j.bar.judge(len(held))
+		for _, trace := range held {
 			bench.judge(trace)
 		}
 	}
@@ -210,7 +212,9 @@ func (b *bench) one(decoder *genai.Decoder, store conversations, trace traceread
 		b.result.tooEarly++
 		b.mu.Unlock()
 	}
-	return b.take(v)
+	err = b.take(v)
+	b.bar.judged()
+	return err
 }
 
 // conversationOf returns the first conversation that a span names.

@@ -16,17 +16,18 @@ import (
 // progressDelay is how long work has to take before it is worth a bar.
 const progressDelay = 2 * time.Second
 
-// bar shows on a terminal how much of the input was read. A nil bar shows
-// nothing.
+// bar shows on a terminal how much of the input was read, and then how many of
+// the traces that were held were judged. A nil bar shows nothing.
 type bar struct {
 	w io.Writer
 
-	mu      sync.Mutex
-	tracker progress.Tracker
-	writer  progress.Writer // nil until it is shown
-	timer   *time.Timer
-	ended   bool
-	done    chan struct{} // closed when the writer has ended
+	reading, judging progress.Tracker
+
+	mu     sync.Mutex
+	writer progress.Writer // nil until it is shown
+	timer  *time.Timer
+	ended  bool
+	done   chan struct{} // closed when the writer has ended
 }
 
 // newBar returns a bar that appears on w after a while, nil if w is no terminal.
@@ -34,12 +35,11 @@ func newBar(w io.Writer, terminal bool, delay time.Duration, paths []string) *ba
 	if !terminal {
 		return nil
 	}
-	b := &bar{w: w, tracker: progress.Tracker{
-		Message:            "reading " + count(len(paths), "file"),
-		Units:              progress.UnitsBytes,
-		Total:              totalSize(paths),
-		RemoveOnCompletion: true,
-	}}
+	b := &bar{
+		w:       w,
+		reading: progress.Tracker{Message: "reading " + count(len(paths), "file"), Units: progress.UnitsBytes, Total: totalSize(paths), RemoveOnCompletion: true},
+		judging: progress.Tracker{Message: "judging", DeferStart: true, RemoveOnCompletion: true},
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.timer = time.AfterFunc(delay, b.show)
@@ -71,9 +71,8 @@ func (b *bar) show() {
 	w.SetOutputWriter(b.w)
 	w.SetUpdateFrequency(200 * time.Millisecond)
 	w.SetTrackerLength(30)
-	w.Style().Visibility.Value = true
-	w.Style().Visibility.ETA = b.tracker.Total > 0
-	w.AppendTracker(&b.tracker)
+	w.Style().Visibility.Time = false // it would be that since the bar is shown
+	w.AppendTrackers([]*progress.Tracker{&b.reading, &b.judging})
 	b.writer, b.done = w, make(chan struct{})
 	go func() {
 		defer close(b.done)
@@ -84,7 +83,23 @@ func (b *bar) show() {
 // read moves the bar on.
 func (b *bar) read(bytes int) {
 	if b != nil {
-		b.tracker.Increment(int64(bytes))
+		b.reading.Increment(int64(bytes))
+	}
+}
+
+// judge says how many traces are to be judged now that all is read.
+func (b *bar) judge(traces int) {
+	if b != nil {
+		b.reading.MarkAsDone()
+		b.judging.UpdateTotal(int64(traces))
+		b.judging.Start()
+	}
+}
+
+// judged moves the bar on.
+func (b *bar) judged() {
+	if b != nil && b.judging.IsStarted() {
+		b.judging.Increment(1)
 	}
 }
 
@@ -113,7 +128,8 @@ func (b *bar) end() {
 	if b.writer == nil {
 		return
 	}
-	b.tracker.MarkAsDone()
+	b.reading.MarkAsDone()
+	b.judging.MarkAsDone()
 	b.writer.Stop()
 	<-b.done
 	b.writer = nil

@@ -263,7 +263,7 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 	defer bar.end()
 	var mu sync.Mutex
 	j.jobs, j.strict = o.jobs, o.strict
-	j.read = bar.read
+	j.bar = bar
 	j.broken = func(err error) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -383,6 +383,8 @@ func TestProgressBar(t *testing.T) {
 	var none *bar
 	require.Nil(t, newBar(&bytes.Buffer{}, false, 0, nil))
 	none.read(1)
+	none.judge(1)
+	none.judged()
 	none.end()
 
 	var quick bytes.Buffer
@@ -398,6 +400,11 @@ func TestProgressBar(t *testing.T) {
 	b.read(1000)
 	b.say(&long, "it is broken")
 	require.Eventually(t, func() bool { return strings.Contains(long.String(), "it is broken") }, 5*time.Second, 10*time.Millisecond)
+	b.judge(1000)
+	b.judged()
+	require.Eventually(t, func() bool {
+		return strings.Contains(long.String(), "[1]") && strings.Contains(long.String(), "judging")
+	}, 5*time.Second, 10*time.Millisecond)
 	b.end()
 	require.Contains(t, long.String(), "KB")
 }

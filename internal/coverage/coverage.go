@@ -56,7 +56,8 @@ type found struct{ tries, hits int }
 type protocol struct {
 	sessions int
 	rules    []int          // by event rule: the facts that it named
-	unnamed  map[string]int // tools whose calls or results no rule named
+	unnamed  map[string]int // by tool: calls and results that no rule named
+	named    map[string]int // by tool: those that one did
 	events   map[string]int // by name: those that happened
 }
 
@@ -73,7 +74,7 @@ func New(p *policy.Policy) *Coverage {
 		c.contracts[i] = contract{nearly: map[string]int{}, templates: map[rendering]*found{}}
 	}
 	for i, p := range p.Protocols {
-		c.protocols[i] = protocol{rules: make([]int, len(p.Events)), unnamed: map[string]int{}, events: map[string]int{}}
+		c.protocols[i] = protocol{rules: make([]int, len(p.Events)), unnamed: map[string]int{}, named: map[string]int{}, events: map[string]int{}}
 	}
 	return c
 }
@@ -154,7 +155,12 @@ func (c *Coverage) protocol(p *score.ProtocolAccount, a *score.Account) {
 		s := &p.Steps[i]
 		if s.Rule >= 0 {
 			known.rules[s.Rule]++
-		} else if s.Call >= 0 && len(p.Protocol.Events) > 0 {
+		}
+		switch {
+		case s.Call < 0 || len(p.Protocol.Events) == 0:
+		case s.Rule >= 0:
+			known.named[strings.Clone(a.Calls[s.Call].Tool)]++
+		default:
 			known.unnamed[strings.Clone(a.Calls[s.Call].Tool)]++
 		}
 	}
@@ -259,8 +265,10 @@ func (c *Coverage) silentProtocol(path string, p *policy.Protocol, known *protoc
 		}
 		add(fmt.Sprintf("%s.events[%d]", path, i), "the rule for %s%s named nothing in %s%s", rule.Direction, rule.Label, all(known.sessions, "session"), hint)
 	}
-	if n := len(known.unnamed); n > 0 && p.Unmatched == policy.UnmatchedIgnore {
-		add(path+".events", "no rule of %s names calls or results of %s", p.Name, list(known.unnamed))
+	silent := maps.Clone(known.unnamed)
+	maps.DeleteFunc(silent, func(tool string, _ int) bool { return known.named[tool] > 0 })
+	if len(silent) > 0 && p.Unmatched == policy.UnmatchedIgnore {
+		add(path+".events", "no rule of %s names calls or results of %s", p.Name, list(silent))
 	}
 }
 

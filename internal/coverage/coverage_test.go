@@ -113,7 +113,7 @@ func TestFindings(t *testing.T) {
 `, refunds, []coverage.Finding{
 			{"protocols[0].events[1]", "the rule for ?a named nothing in all 5 sessions; the tools called are get_order, refund"},
 			{"protocols[0].events[2]", "the rule for ?b named nothing in all 5 sessions"},
-			{"protocols[0].events", "no rule of p names calls or results of refund, get_order"},
+			{"protocols[0].events", "no rule of p names calls or results of refund"},
 		}},
 		{"no rules, and other names", "protocols:\n  - name: p\n    protocol: \"!get_order.?get_order.!Refund\"\n", refunds, []coverage.Finding{
 			{"protocols[0]", "p waits for !Refund, which never happened; without event rules, calls and results are named by their tools, and these are get_order, refund"},

@@ -168,7 +168,8 @@ func (s *stream) raw(into []byte) ([]byte, error) {
 		if _, err := s.r.Discard(n); err != nil {
 			return nil, readError(err)
 		}
-		if lineEnds && (c.inString || first == '{' && s.requestNext()) {
+		const lists = 2 // of lists may a request stand in
+		if lineEnds && (c.inString || (first == '{' || c.depth > lists) && s.requestNext()) {
 			return nil, errLineEnds
 		}
 		if lineEnds {

@@ -261,6 +261,7 @@ func TestBroken(t *testing.T) {
 		}},
 		{"one of a list", "[" + `{"resourceSpans":5},` + b + "]", 4, []string{"in:1: no OTLP traces: a field has a wrong type"}},
 		{"one of a list over lines", "[\n" + a + ",\n" + `{"resourceSpans":5},` + "\n" + b + "\n]", 8, []string{"in:3: no OTLP traces: a field has a wrong type"}},
+		{"a line of brackets", strings.Repeat("[", 1000) + "\n" + a + "\n" + b + "\n", 8, []string{"in:1: broken JSON: it ends too early"}},
 		{"a list without its end", "[\n" + a + ",\n" + b + "\n", 8, []string{"in:4: broken JSON: it ends too early"}},
 		{"a log's lines before", "starting\nready\n" + a + "\n", 4, []string{"in:1: neither JSON nor any other form of traces, up to line 2"}},
 		{"a log's lines between", a + "\nflushed\n\nflushed\n" + b + "\nbye", 8, []string{
