@@ -99,7 +99,7 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 		}
 		out.WriteString("]</script>\n")
 	}
-	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts})
+	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts, "states": States})
 	if err != nil {
 		return err
 	}

@@ -257,7 +257,7 @@
     if (!call.contract) return tag('none', 'no contract');
     if (call.decision === 'sealed') return tag('sealed', 'sealed' + (call.state === 'sealed' ? '' : ', ' + call.state));
     if (call.uncaptured) return tag('uncaptured', 'not recorded');
-    return tag('blocked', call.state.replace('_', ' '), call.reasons.map((c) => words.reasons[c]).join(' '));
+    return tag('blocked', call.state.replace('_', ' '), `${words.states[call.state]}: ${call.reasons.map((c) => words.reasons[c]).join(' ')}`);
   }
 
   function step(s) {
@@ -279,7 +279,7 @@
       el('thead', {}, el('tr', {}, ['tool', 'call', 'span', 'contract', 'decision', 'truth state', 'why'].map((h) => el('th', { scope: 'col' }, h)))),
       el('tbody', {}, all.map((c) => el('tr', {},
         el('td', {}, c.tool), el('td', { class: 'id' }, c.id || ''), el('td', { class: 'id' }, c.span), el('td', {}, c.contract || ''),
-        el('td', {}, c.contract ? tag(c.decision) : tag('none', 'no contract')), el('td', {}, c.state || ''),
+        el('td', {}, c.contract ? tag(c.decision) : tag('none', 'no contract')), el('td', { title: words.states[c.state] }, c.state || ''),
         el('td', {}, why(c)))))));
   }
 
