@@ -28,10 +28,8 @@ func ParseTimestamp(text string) (t time.Time, ok bool) {
 	return time.UnixMicro(micro).UTC(), ok
 }
 
-// FormatClock writes the reference clock as the default of ObservedAt does: in
-// UTC, cut to seconds.
-func FormatClock(now time.Time) string { return formatClock(now) }
-
+// formatClock writes the reference clock as the default of ObservedAt: in UTC, cut
+// to seconds.
 func formatClock(now time.Time) string {
 	now = now.UTC()
 	var room [32]byte
