@@ -5,7 +5,6 @@ package resultsealprocessor
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
@@ -86,35 +85,6 @@ func BenchmarkAssembler(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spans), "ns/span")
-		})
-	}
-}
-
-// How much memory the spans held take, for each byte that they are counted
-// as. The figure in config.go and metadata.yaml is from here.
-func BenchmarkHeldMemory(b *testing.B) {
-	for file := range recordings(b) {
-		recorded := readRecording(b, file)
-		b.Run(file[len(file)-20:], func(b *testing.B) {
-			for b.Loop() {
-				var before, after runtime.MemStats
-				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000, 0})
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				var unmarshal ptrace.ProtoUnmarshaler
-				for _, td := range copies(recorded, 20) {
-					wire := marshal(td)
-					td, err := unmarshal.UnmarshalTraces(wire)
-					if err != nil {
-						b.Fatal(err)
-					}
-					a.Add(splitByTrace(td), scriptEpoch)
-				}
-				runtime.GC()
-				runtime.ReadMemStats(&after)
-				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(a.Bytes()), "B/counted")
-				runtime.KeepAlive(a)
-			}
 		})
 	}
 }

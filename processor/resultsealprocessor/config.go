@@ -75,8 +75,9 @@ type Config struct {
 	// second times how long they are held. Default 50000.
 	MaxTraces int `mapstructure:"max_traces"`
 
-	// MaxBytes is how many bytes of spans are held at most, counted as OTLP
-	// protobuf; the memory that they take is about twice that. Above it
+	// MaxBytes is how many bytes of memory the spans that are held may take,
+	// estimated; with Go's garbage collector as it is by default, the process
+	// grows by up to twice that. Above it
 	// the oldest trace is finished early and passed on, never dropped. One
 	// batch may exceed it for a moment. Default 268435456 (256 MiB).
 	MaxBytes int64 `mapstructure:"max_bytes"`

@@ -151,7 +151,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 		idleTimeout:  seconds("idle_timeout", 1, 6),
 		maxAge:       seconds("max_age", 1, 12),
 		maxTraces:    rapid.IntRange(1, 5).Draw(t, "max_traces"),
-		maxBytes:     rapid.SampledFrom([]int64{1, 300, 600, 1 << 30}).Draw(t, "max_bytes"),
+		maxBytes:     rapid.SampledFrom([]int64{1, 2000, 5000, 1 << 30}).Draw(t, "max_bytes"),
 		maxSpans:     rapid.SampledFrom([]int{0, 1, 4, 100}).Draw(t, "max_spans_per_trace"),
 		decidedCache: rapid.SampledFrom([]int{0, 1, 2, 100}).Draw(t, "decided_cache"),
 	}
@@ -416,12 +416,7 @@ func sizeOfTrace(td ptrace.Traces, id pcommon.TraceID, alone bool) int64 {
 			return rs.ScopeSpans().Len() == 0
 		})
 	}
-	var m ptrace.ProtoMarshaler
-	var size int64
-	for _, rs := range td2.ResourceSpans().All() {
-		size += int64(m.ResourceSpansSize(rs))
-	}
-	return size
+	return footprint(td2)
 }
 
 // The cache of decided traces answers as a list would in which the last use

@@ -145,12 +145,12 @@ func TestOnlyRefusedSpansAreRetried(t *testing.T) {
 func TestPressureReachesSenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 5, err: errors.New("not now")}
-		p := newTestProcessor(t, next, nil, steadyRetry, func(c *Config) { c.MaxBytes = 2000 })
+		p := newTestProcessor(t, next, nil, steadyRetry, func(c *Config) { c.MaxBytes = 10_000 })
 		p.start(t)
 		refused, sent := 0, 0
 		for i := range 30 {
 			for {
-				td := scriptBatch(t, []string{fmt.Sprintf("t%d/a root pad=500", i)})
+				td := scriptBatch(t, []string{fmt.Sprintf("t%d/a root pad=3000", i)})
 				err := p.ConsumeTraces(context.Background(), td)
 				if err == nil {
 					sent++
@@ -161,7 +161,7 @@ func TestPressureReachesSenders(t *testing.T) {
 				require.Equal(t, 1, td.SpanCount())
 				refused++
 			}
-			require.LessOrEqual(t, p.admission.held.Load(), int64(2000+600))
+			require.LessOrEqual(t, p.admission.held.Load(), int64(10_000+5_000))
 		}
 		p.shutdown(t)
 		require.Positive(t, refused)

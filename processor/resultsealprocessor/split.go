@@ -13,7 +13,7 @@ type tracePart struct {
 	id    pcommon.TraceID
 	spans ptrace.Traces
 	count int
-	bytes int64 // as OTLP protobuf
+	bytes int64 // of memory, estimated: see footprint
 	root  bool  // one of the spans is a root
 
 	// In mode stream, see streamer.
@@ -61,12 +61,7 @@ func splitByTrace(td ptrace.Traces) []*tracePart {
 	return parts
 }
 
-func (p *tracePart) measure() {
-	var sizer ptrace.ProtoMarshaler
-	for _, rs := range p.spans.ResourceSpans().All() {
-		p.bytes += int64(sizer.ResourceSpansSize(rs))
-	}
-}
+func (p *tracePart) measure() { p.bytes = footprint(p.spans) }
 
 // wholeBatch takes a batch whose spans are all of one trace, or returns nil.
 // A batch without any span is of no trace and dissolves into nothing.

@@ -54,8 +54,8 @@ func TestMetricsOfTheAssembler(t *testing.T) {
 		p.consume(t, "t1/a", "t1/a", "t2/a")
 		synctest.Wait()
 		metadatatest.AssertEqualProcessorResultsealTracesActive(t, p.telemetry, points(point(2)), ignoreTime)
-		size := int64(len(marshal(scriptBatch(t, []string{"t1/a", "t1/a"}))) + len(marshal(scriptBatch(t, []string{"t2/a"}))))
-		metadatatest.AssertEqualProcessorResultsealBytesActive(t, p.telemetry, points(point(size-2*2)), ignoreTime) // less the outermost tags
+		size := footprint(scriptBatch(t, []string{"t1/a", "t1/a"})) + footprint(scriptBatch(t, []string{"t2/a"}))
+		metadatatest.AssertEqualProcessorResultsealBytesActive(t, p.telemetry, points(point(size)), ignoreTime)
 
 		time.Sleep(11 * time.Second)
 		p.consume(t, "t1/late", "t1/later")

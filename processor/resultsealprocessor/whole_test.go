@@ -74,7 +74,7 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 	cfg.NumShards = rapid.IntRange(1, 3).Draw(t, "num_shards")
 	cfg.RootDelay, cfg.IdleTimeout, cfg.MaxAge = seconds("root_delay", 0, 3), seconds("idle_timeout", 1, 6), seconds("max_age", 1, 12)
 	cfg.MaxTraces = rapid.IntRange(1, 5).Draw(t, "max_traces")
-	cfg.MaxBytes = rapid.SampledFrom([]int64{1, 600, 5000, 1 << 30}).Draw(t, "max_bytes")
+	cfg.MaxBytes = rapid.SampledFrom([]int64{1, 3000, 20000, 1 << 30}).Draw(t, "max_bytes")
 	cfg.MaxSpansPerTrace = rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "max_spans_per_trace")
 	cfg.DecidedCache = rapid.SampledFrom([]int{0, 1, 100}).Draw(t, "decided_cache")
 	cfg.MaxSessions = rapid.SampledFrom([]int{0, 1, 100}).Draw(t, "max_sessions")

@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) processor.Settings {
 func AssertEqualProcessorResultsealBytesActive(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_bytes_active",
-		Description: "Estimated size of the spans held, as OTLP protobuf. The memory they take is about twice that [Alpha]",
+		Description: "Estimated memory that the spans held take. The garbage collector lets the process grow by up to twice that [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,

@@ -1,0 +1,149 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// heapOf is how much of the heap is in use because of what build returns.
+func heapOf(build func() any) int64 {
+	inUse := func() int64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	before := inUse()
+	held := build()
+	after := inUse()
+	runtime.KeepAlive(held)
+	return after - before
+}
+
+// What is counted is half as much again as what is held in memory, and rather
+// too much than too little, whatever the spans look like.
+func TestFootprintIsWhatTheHeapHolds(t *testing.T) {
+	for name, fill := range map[string]func(ptrace.Span){
+		"nothing": func(ptrace.Span) {},
+		"texts": func(span ptrace.Span) {
+			span.SetName("GET /items")
+			for i := range 8 {
+				span.Attributes().PutStr(fmt.Sprintf("http.attribute.%d", i), "some value")
+			}
+		},
+		"numbers": func(span ptrace.Span) {
+			for i := range 20 {
+				span.Attributes().PutInt(fmt.Sprintf("a.%d", i), int64(i)*1000)
+			}
+		},
+		"a result": func(span ptrace.Span) {
+			span.Attributes().PutStr("gen_ai.tool.call.result", strings.Repeat("x", 2000))
+		},
+		"bytes": func(span ptrace.Span) {
+			span.Attributes().PutEmptyBytes("b").FromRaw(make([]byte, 3000))
+		},
+		"events and links": func(span ptrace.Span) {
+			for i := range 10 {
+				event := span.Events().AppendEmpty()
+				event.SetName("event")
+				event.Attributes().PutStr("a", fmt.Sprint(i))
+			}
+			for range 5 {
+				span.Links().AppendEmpty().TraceState().FromRaw("vendor=1")
+			}
+		},
+		"a list of numbers": func(span ptrace.Span) {
+			list := span.Attributes().PutEmptySlice("list")
+			for i := range 100 {
+				list.AppendEmpty().SetInt(int64(i))
+			}
+		},
+		"a list of texts": func(span ptrace.Span) {
+			list := span.Attributes().PutEmptySlice("list")
+			for i := range 100 {
+				list.AppendEmpty().SetStr(fmt.Sprintf("v %d", i))
+			}
+		},
+		"a list of nothings": func(span ptrace.Span) {
+			list := span.Attributes().PutEmptySlice("list")
+			for range 1000 {
+				list.AppendEmpty()
+			}
+		},
+		"a list of maps": func(span ptrace.Span) {
+			list := span.Attributes().PutEmptySlice("list")
+			for range 100 {
+				list.AppendEmpty().SetEmptyMap().PutBool("a", true)
+			}
+		},
+	} {
+		for _, spans := range []int{1, 2, 20} {
+			t.Run(fmt.Sprintf("%s, %d spans", name, spans), func(t *testing.T) {
+				requireFootprint(t, func(add func(ptrace.Traces)) {
+					for i := range 1000 / spans {
+						td := ptrace.NewTraces()
+						rs := td.ResourceSpans().AppendEmpty()
+						rs.Resource().Attributes().PutStr("service.name", "shop")
+						ss := rs.ScopeSpans().AppendEmpty()
+						for j := range spans {
+							span := ss.Spans().AppendEmpty()
+							span.SetTraceID(pcommon.TraceID{1, byte(i), byte(i >> 8)})
+							span.SetSpanID(pcommon.SpanID{1, byte(j)})
+							fill(span)
+						}
+						add(td)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestFootprintOfRecordings(t *testing.T) {
+	for file := range recordings(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			recorded := readRecording(t, file)
+			requireFootprint(t, func(add func(ptrace.Traces)) {
+				for _, td := range copies(recorded, 20) {
+					add(td)
+				}
+			})
+		})
+	}
+}
+
+// requireFootprint compares what is counted with the heap, for traces that come
+// from the wire.
+func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("the race detector changes what is allocated")
+	}
+	var a *assembler
+	heap := heapOf(func() any {
+		a = newAssembler(limits{time.Hour, time.Hour, time.Hour, 1 << 30, 1 << 40, 100_000, 0})
+		traces(func(td ptrace.Traces) {
+			var unmarshal ptrace.ProtoUnmarshaler
+			td, err := unmarshal.UnmarshalTraces(marshal(td))
+			require.NoError(t, err)
+			a.Add(splitByTrace(td), scriptEpoch)
+		})
+		return a
+	})
+	ratio := float64(a.Bytes()) / float64(heap)
+	t.Logf("%d bytes on the heap, %d counted: %.2f", heap, a.Bytes(), ratio)
+	require.Greater(t, ratio, 1.4)
+	require.Less(t, ratio, 2.2)
+}
