@@ -212,9 +212,9 @@ func TestSendersWaitForRoom(t *testing.T) {
 		})
 		p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay, c.MaxBytes, c.NumShards = 0, 10_000, 1 })
 		p.start(t)
-		p.consume(t, "t1/root root pad=8000") // goes to the next consumer
+		p.consume(t, "t1/root root pad=4000") // goes to the next consumer
 		synctest.Wait()
-		p.consume(t, "t2/a pad=8000") // there is still some room
+		p.consume(t, "t2/a pad=4000") // there is still some room
 
 		refused := func(ctx context.Context, want error, after time.Duration) {
 			begin := time.Now()
