@@ -15,7 +15,8 @@ import (
 // of goroutines.
 type Scorer struct {
 	policy         *policy.Policy
-	conversational bool // a protocol follows conversations
+	conversational bool           // a protocol follows conversations
+	named          []policy.Globs // the spans that protocols name
 }
 
 // New returns a scorer for a compiled policy.
@@ -23,6 +24,11 @@ func New(p *policy.Policy) *Scorer {
 	s := &Scorer{policy: p}
 	for _, protocol := range p.Protocols {
 		s.conversational = s.conversational || protocol.Session == policy.SessionConversation
+		for _, rule := range protocol.Events {
+			if rule.Event == policy.SpanEvent {
+				s.named = append(s.named, rule.SpanName)
+			}
+		}
 	}
 	return s
 }
@@ -137,20 +143,22 @@ func (s *Scorer) concerns(spans []genai.Span) bool {
 		return false
 	}
 	for i := range spans {
-		if spans[i].Kind != genai.Other {
+		if s.Concerns(&spans[i]) {
 			return true
 		}
 	}
-	for _, p := range s.policy.Protocols {
-		for _, rule := range p.Events {
-			if rule.Event != policy.SpanEvent {
-				continue
-			}
-			for i := range spans {
-				if rule.SpanName.Match(spans[i].Name) {
-					return true
-				}
-			}
+	return false
+}
+
+// Concerns reports whether a span tells anything of an agent, or is one that a
+// protocol names. A trace without such a span has no verdict.
+func (s *Scorer) Concerns(span *genai.Span) bool {
+	if span.Kind != genai.Other {
+		return true
+	}
+	for i := range s.named {
+		if s.named[i].Match(span.Name) {
+			return true
 		}
 	}
 	return false

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
 // assembler holds spans until their trace is finished. It is a data structure
@@ -18,7 +19,8 @@ import (
 type assembler struct {
 	limits limits
 
-	now    time.Time
+	now    time.Duration // since the first time that it was told
+	epoch  time.Time
 	traces map[pcommon.TraceID]*heldTrace
 	late   map[pcommon.TraceID]*heldTrace
 	queues [queueCount]queue
@@ -37,19 +39,13 @@ type limits struct {
 	maxSpans                       int // of one trace; 0 is no limit
 }
 
-// heldTrace is what has come of one trace so far.
+// heldTrace is what has come of one trace so far. When the wait for more is over
+// it is given away as it stands.
 type heldTrace struct {
-	id    pcommon.TraceID
-	spans ptrace.Traces // as they came, in the order of arrival
-	count int
-	bytes int64
-	// In mode stream: the facts of all spans, of which only the roots are held.
-	facts      []streamFact
-	unreadable bool
-	passage    *passage
-	entries    []entryRef
-	since      [queueCount]time.Time // when it was put into each queue
-	links      [queueCount]links
+	finished
+	since  [queueCount]time.Duration // when it was put into each queue
+	links  [queueCount]links
+	queued [queueCount]bool
 
 	// lateBy is set for late spans only: how their trace was finished.
 	lateBy finishedBy
@@ -60,7 +56,7 @@ type heldTrace struct {
 // no trace, so there is nothing to wait for and nothing to say about them.
 type finished struct {
 	id    pcommon.TraceID
-	spans ptrace.Traces // as they came, and in canonical form once they are read
+	spans ptrace.Traces // in the order of arrival, and in canonical form once they are read
 	count int
 	bytes int64
 	fin   finish
@@ -71,8 +67,12 @@ type finished struct {
 	sources       []ptrace.Span
 	conversations []string
 	duplicates    int
-	streamed      []streamFact // in mode stream, until they are read
+	streamed      []streamFact // in mode stream, of all spans, of which only the roots are held; until they are read
 	reading       time.Duration
+
+	// What judging found: see judge. settled is set once it has been tried.
+	settled bool
+	verdict *score.Session
 
 	// For the journal: the entries that the spans came with, the place among the
 	// decided traces plus one, and what else is to be noted.
@@ -110,31 +110,23 @@ func (a *assembler) Bytes() int64 { return a.bytes }
 //
 // The limits are applied after the whole of the batch was added, so that a batch is
 // never cut through the middle of its traces.
-func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
+func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 	a.advance(now)
-	var out []finished
+	var out []*finished
 	var oversized []*heldTrace
 	for _, part := range parts {
 		if part.id.IsEmpty() {
-			out = append(out, finished{spans: part.spans, count: part.count, bytes: part.bytes, entries: part.entry})
+			out = append(out, &finished{spans: part.spans, count: part.count, bytes: part.bytes, entries: part.entry})
 			continue
 		}
 		t := a.holder(part.id)
-		t.count += part.count
-		t.bytes += part.bytes
-		t.entries = append(t.entries, part.entry...)
-		if part.passage != nil {
-			t.passage = part.passage
-		}
-		t.facts = append(t.facts, part.facts...)
-		t.unreadable = t.unreadable || part.unreadable
-		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
-		if t.links[queueLate].queued {
+		t.take(part)
+		if t.queued[queueLate] {
 			continue
 		}
 		a.bytes += part.bytes
 		a.requeue(queueIdle, t)
-		if part.root && !t.links[queueRoot].queued {
+		if part.root && !t.queued[queueRoot] {
 			a.requeue(queueRoot, t)
 		}
 		if t.bytes > a.limits.maxBytes || a.limits.maxSpans > 0 && t.count > a.limits.maxSpans {
@@ -144,7 +136,9 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
 	// A trace that is too large by itself goes first, so that it does not
 	// push out all the others.
 	for _, t := range oversized {
-		out = append(out, a.take(t, byOversize))
+		if t.queued[queueFirst] { // what a storage gives back may name a trace twice
+			out = append(out, a.take(t, byOversize))
+		}
 	}
 	for len(a.traces) > a.limits.maxTraces || (a.bytes > a.limits.maxBytes && len(a.traces) > 0) {
 		out = append(out, a.take(a.queues[queueFirst].front, byOverflow))
@@ -152,13 +146,30 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []finished {
 	return out
 }
 
+// take adds what a batch holds of the trace.
+func (t *heldTrace) take(part *tracePart) {
+	if t.count == 0 {
+		t.spans = part.spans
+	} else {
+		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
+	}
+	t.count += part.count
+	t.bytes += part.bytes
+	t.entries = append(t.entries, part.entry...)
+	if part.passage != nil {
+		t.passage = part.passage
+	}
+	t.streamed = append(t.streamed, part.facts...)
+	t.unreadable = t.unreadable || part.unreadable
+}
+
 // Tick returns everything that is due at now, what was due first first.
-func (a *assembler) Tick(now time.Time) []finished {
+func (a *assembler) Tick(now time.Time) []*finished {
 	a.advance(now)
-	var out []finished
+	var out []*finished
 	for {
 		id, due, ok := a.next()
-		if !ok || due.After(a.now) {
+		if !ok || due > a.now {
 			return out
 		}
 		out = append(out, a.take(a.queues[id].front, causeOf[id]))
@@ -166,8 +177,8 @@ func (a *assembler) Tick(now time.Time) []finished {
 }
 
 // Flush returns everything that is held, the oldest first.
-func (a *assembler) Flush() []finished {
-	var out []finished
+func (a *assembler) Flush() []*finished {
+	out := make([]*finished, 0, len(a.late)+len(a.traces))
 	for _, id := range []queueID{queueLate, queueFirst} {
 		for a.queues[id].front != nil {
 			out = append(out, a.take(a.queues[id].front, byShutdown))
@@ -179,7 +190,7 @@ func (a *assembler) Flush() []finished {
 // Next is when Tick will have something to return; false if nothing is held.
 func (a *assembler) Next() (time.Time, bool) {
 	_, due, ok := a.next()
-	return due, ok
+	return a.epoch.Add(due), ok
 }
 
 // causeOf is what a trace at the front of a queue is finished by.
@@ -188,14 +199,14 @@ var causeOf = [queueCount]finishedBy{queueRoot: byRoot, queueIdle: byIdle, queue
 // next finds the queue whose front is due first. Where several are due at the
 // same time the root counts before idleness and that before age, which is the
 // order of the queues.
-func (a *assembler) next() (id queueID, due time.Time, ok bool) {
+func (a *assembler) next() (id queueID, due time.Duration, ok bool) {
 	for candidate := range queueCount {
 		t := a.queues[candidate].front
 		if t == nil {
 			continue
 		}
-		at := t.since[candidate].Add(a.wait(candidate))
-		if !ok || at.Before(due) {
+		at := t.since[candidate] + a.wait(candidate)
+		if !ok || at < due {
 			id, due, ok = candidate, at, true
 		}
 	}
@@ -218,9 +229,10 @@ func (a *assembler) wait(id queueID) time.Duration {
 // advance moves the assembler's clock. It never goes back: the queues are
 // sorted because times only grow.
 func (a *assembler) advance(now time.Time) {
-	if now.After(a.now) {
-		a.now = now
+	if a.epoch.IsZero() {
+		a.epoch = now
 	}
+	a.now = max(a.now, now.Sub(a.epoch))
 }
 
 // holder finds or begins the trace that a span with this id belongs to.
@@ -231,7 +243,7 @@ func (a *assembler) holder(id pcommon.TraceID) *heldTrace {
 	if t, ok := a.late[id]; ok {
 		return t
 	}
-	t := &heldTrace{id: id, spans: ptrace.NewTraces()}
+	t := &heldTrace{finished: finished{id: id, judge: true}}
 	if by, ok := a.decided.get(id); ok {
 		t.lateBy = by
 		a.late[id] = t
@@ -251,19 +263,19 @@ func (a *assembler) requeue(id queueID, t *heldTrace) {
 }
 
 // take ends the wait for a trace. Late spans keep what finished their trace.
-func (a *assembler) take(t *heldTrace, by finishedBy) finished {
-	f := finished{id: t.id, spans: t.spans, count: t.count, bytes: t.bytes, fin: finish{By: by}, judge: true, entries: t.entries, passage: t.passage, streamed: t.facts, unreadable: t.unreadable}
-	if t.links[queueLate].queued {
-		f.fin = finish{By: t.lateBy, Late: true}
+func (a *assembler) take(t *heldTrace, by finishedBy) *finished {
+	if t.queued[queueLate] {
+		t.fin = finish{By: t.lateBy, Late: true}
 		delete(a.late, t.id)
 	} else {
-		f.decidedAt = a.decided.put(t.id, by) + 1
-		f.decidedSeq = a.decided.seq
+		t.fin = finish{By: by}
+		t.decidedAt = a.decided.put(t.id, by) + 1
+		t.decidedSeq = a.decided.seq
 		delete(a.traces, t.id)
 		a.bytes -= t.bytes
 	}
 	for id := range a.queues {
 		a.queues[id].remove(t)
 	}
-	return f
+	return &t.finished
 }

@@ -22,141 +22,207 @@ import (
 // then by a hash of all that they hold; groups by their first span. Resources and
 // scopes without spans are left out.
 func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int) {
-	var (
-		groups  = groupSet{}
-		entries []*spanEntry
-		ids     = map[pcommon.SpanID]struct{}{}
-	)
+	if !isOneGroup(trace) {
+		trace = grouped(trace)
+	}
+	for _, rs := range trace.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			sortSpans(rs, ss)
+		}
+		if rs.ScopeSpans().Len() > 1 {
+			rs.ScopeSpans().Sort(func(a, b ptrace.ScopeSpans) bool {
+				return compareSpans(placedSpan{rs, a, a.Spans().At(0)}, placedSpan{rs, b, b.Spans().At(0)}) < 0
+			})
+		}
+	}
+	if trace.ResourceSpans().Len() > 1 {
+		trace.ResourceSpans().Sort(func(a, b ptrace.ResourceSpans) bool {
+			return compareSpans(firstOf(a), firstOf(b)) < 0
+		})
+	}
+	return trace, countDuplicates(trace)
+}
+
+func firstOf(rs ptrace.ResourceSpans) placedSpan {
+	ss := rs.ScopeSpans().At(0)
+	return placedSpan{rs, ss, ss.Spans().At(0)}
+}
+
+// isOneGroup reports whether all spans lie together already, as those of a small
+// trace do that came in one batch.
+func isOneGroup(trace ptrace.Traces) bool {
+	rs := trace.ResourceSpans()
+	return rs.Len() == 1 && rs.At(0).ScopeSpans().Len() == 1 && rs.At(0).ScopeSpans().At(0).Spans().Len() > 0
+}
+
+// grouped moves what has the same resource and scope together.
+func grouped(trace ptrace.Traces) ptrace.Traces {
+	g := groups{to: ptrace.NewTraces(), resources: map[string]*resourceGroup{}}
 	for _, rs := range trace.ResourceSpans().All() {
 		var resource *resourceGroup
 		for _, ss := range rs.ScopeSpans().All() {
-			spans := ptrace.NewSpanSlice()
-			ss.Spans().MoveAndAppendTo(spans)
-			if spans.Len() == 0 {
+			if ss.Spans().Len() == 0 {
 				continue
 			}
 			if resource == nil {
-				resource = groups.resource(rs)
+				resource = g.resource(rs)
 			}
-			scope := resource.scope(ss)
-			for _, span := range spans.All() {
-				entries = append(entries, &spanEntry{span: span, scope: scope})
-				if id := span.SpanID(); !id.IsEmpty() {
-					if _, ok := ids[id]; ok {
-						duplicates++
-					}
-					ids[id] = struct{}{}
-				}
-			}
+			ss.Spans().MoveAndAppendTo(resource.scope(ss).Spans())
 		}
 	}
-	slices.SortFunc(entries, compareEntries)
-
-	canonical = ptrace.NewTraces()
-	for _, e := range entries {
-		e.span.MoveTo(e.scope.place(canonical).AppendEmpty())
-	}
-	return canonical, duplicates
-}
-
-// spanEntry is one span on its way into the canonical form.
-type spanEntry struct {
-	span   ptrace.Span
-	scope  *scopeGroup
-	hash   uint64 // of all that the span holds; see sum
-	hashed bool
-}
-
-// compareEntries orders spans by what they are. Two that compare equal can
-// change places without anyone telling.
-func compareEntries(a, b *spanEntry) int {
-	if c := cmp.Compare(a.span.StartTimestamp(), b.span.StartTimestamp()); c != 0 {
-		return c
-	}
-	aID, bID := a.span.SpanID(), b.span.SpanID()
-	if c := bytes.Compare(aID[:], bID[:]); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.sum(), b.sum())
-}
-
-// sum is needed only for spans that have the same start and id, and so are
-// redelivered or malformed. There may be many of those, so it is done once.
-func (e *spanEntry) sum() uint64 {
-	if !e.hashed {
-		e.hash, e.hashed = hashSpan(e.scope.resource.from, e.scope.from, e.span), true
-	}
-	return e.hash
-}
-
-// resourceGroup is one resource with its schema URL. They are moved to where
-// they go when the first of the spans comes there.
-type resourceGroup struct {
-	key    string // all that it is, as protobuf
-	from   ptrace.ResourceSpans
-	placed bool
-	to     ptrace.ResourceSpans
-	scopes map[string]*scopeGroup
-}
-
-// scopeGroup is one scope of a resource with its schema URL.
-type scopeGroup struct {
-	resource *resourceGroup
-	key      string
-	from     ptrace.ScopeSpans
-	placed   bool
-	to       ptrace.SpanSlice
-}
-
-// place is where the group's spans go.
-func (g *scopeGroup) place(canonical ptrace.Traces) ptrace.SpanSlice {
-	if g.placed {
-		return g.to
-	}
-	g.placed = true
-	r := g.resource
-	if !r.placed {
-		r.placed = true
-		r.to = canonical.ResourceSpans().AppendEmpty()
-		r.from.Resource().MoveTo(r.to.Resource())
-		r.to.SetSchemaUrl(r.from.SchemaUrl())
-	}
-	ss := r.to.ScopeSpans().AppendEmpty()
-	g.from.Scope().MoveTo(ss.Scope())
-	ss.SetSchemaUrl(g.from.SchemaUrl())
-	g.to = ss.Spans()
 	return g.to
 }
 
-// groupSet finds the group of a resource by all that it is.
-type groupSet map[string]*resourceGroup
+// groups finds the group of a resource by all that it is, as protobuf.
+type groups struct {
+	to        ptrace.Traces
+	resources map[string]*resourceGroup
+}
 
-func (s groupSet) resource(rs ptrace.ResourceSpans) *resourceGroup {
+type resourceGroup struct {
+	to     ptrace.ResourceSpans
+	scopes map[string]ptrace.ScopeSpans
+}
+
+func (g *groups) resource(rs ptrace.ResourceSpans) *resourceGroup {
 	alone := ptrace.NewTraces()
 	only := alone.ResourceSpans().AppendEmpty()
 	rs.Resource().MoveTo(only.Resource())
 	only.SetSchemaUrl(rs.SchemaUrl())
 	key := marshal(alone)
-	g, ok := s[string(key)]
-	if !ok {
-		g = &resourceGroup{key: string(key), from: only, scopes: map[string]*scopeGroup{}}
-		s[g.key] = g
+	if r, ok := g.resources[string(key)]; ok {
+		return r
 	}
-	return g
+	alone.ResourceSpans().MoveAndAppendTo(g.to.ResourceSpans())
+	r := &resourceGroup{to: g.to.ResourceSpans().At(g.to.ResourceSpans().Len() - 1), scopes: map[string]ptrace.ScopeSpans{}}
+	g.resources[string(key)] = r
+	return r
 }
 
-func (r *resourceGroup) scope(ss ptrace.ScopeSpans) *scopeGroup {
+func (r *resourceGroup) scope(ss ptrace.ScopeSpans) ptrace.ScopeSpans {
 	alone := ptrace.NewTraces()
-	only := alone.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+	scopes := alone.ResourceSpans().AppendEmpty().ScopeSpans()
+	only := scopes.AppendEmpty()
 	ss.Scope().MoveTo(only.Scope())
 	only.SetSchemaUrl(ss.SchemaUrl())
 	key := marshal(alone)
-	g, ok := r.scopes[string(key)]
-	if !ok {
-		g = &scopeGroup{resource: r, key: string(key), from: only}
-		r.scopes[g.key] = g
+	if to, ok := r.scopes[string(key)]; ok {
+		return to
 	}
-	return g
+	scopes.MoveAndAppendTo(r.to.ScopeSpans())
+	to := r.to.ScopeSpans().At(r.to.ScopeSpans().Len() - 1)
+	r.scopes[string(key)] = to
+	return to
+}
+
+// fewSpans is up to where spans change places one by one, which takes no memory.
+// The time for that grows faster than the number of spans.
+const fewSpans = 64
+
+// sortSpans orders the spans of a group.
+func sortSpans(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) {
+	spans := ss.Spans()
+	switch {
+	case isSorted(spans):
+	case spans.Len() <= fewSpans:
+		spans.Sort(func(a, b ptrace.Span) bool {
+			return compareSpans(placedSpan{rs, ss, a}, placedSpan{rs, ss, b}) < 0
+		})
+	default:
+		entries := make([]spanEntry, 0, spans.Len())
+		order := make([]*spanEntry, 0, spans.Len())
+		for _, span := range spans.All() {
+			entries = append(entries, spanEntry{placedSpan: placedSpan{rs, ss, span}})
+			order = append(order, &entries[len(entries)-1])
+		}
+		slices.SortFunc(order, compareEntries)
+		sorted := ptrace.NewSpanSlice()
+		sorted.EnsureCapacity(len(order))
+		for _, e := range order {
+			e.span.MoveTo(sorted.AppendEmpty())
+		}
+		spans.RemoveIf(func(ptrace.Span) bool { return true })
+		sorted.MoveAndAppendTo(spans)
+	}
+}
+
+// isSorted reports whether each span begins, or has an id, after the one before.
+// If two agree in both there is more to look at.
+func isSorted(spans ptrace.SpanSlice) bool {
+	for i := 1; i < spans.Len(); i++ {
+		if compareStarts(spans.At(i-1), spans.At(i)) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func compareStarts(a, b ptrace.Span) int {
+	if c := cmp.Compare(a.StartTimestamp(), b.StartTimestamp()); c != 0 {
+		return c
+	}
+	aID, bID := a.SpanID(), b.SpanID()
+	return bytes.Compare(aID[:], bID[:])
+}
+
+// compareSpans orders spans by what they are. Two that compare equal can
+// change places without anyone telling.
+func compareSpans(a, b placedSpan) int {
+	if c := compareStarts(a.span, b.span); c != 0 {
+		return c
+	}
+	return cmp.Compare(hashSpan(a.rs, a.ss, a.span), hashSpan(b.rs, b.ss, b.span))
+}
+
+// spanEntry is a span of many. Spans with the same start and id are redelivered
+// or malformed; there may be many of those, so each is hashed once.
+type spanEntry struct {
+	placedSpan
+	hash   uint64
+	hashed bool
+}
+
+func compareEntries(a, b *spanEntry) int {
+	if c := compareStarts(a.span, b.span); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.sum(), b.sum())
+}
+
+func (e *spanEntry) sum() uint64 {
+	if !e.hashed {
+		e.hash, e.hashed = hashSpan(e.rs, e.ss, e.span), true
+	}
+	return e.hash
+}
+
+// countDuplicates counts the spans whose id another one has before them. Spans
+// without an id repeat nothing.
+func countDuplicates(trace ptrace.Traces) (duplicates int) {
+	var (
+		few [16]pcommon.SpanID
+		ids = few[:0]
+	)
+	for span := range spansOf(trace) {
+		if id := span.SpanID(); !id.IsEmpty() {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > len(few) {
+		slices.SortFunc(ids, func(a, b pcommon.SpanID) int { return bytes.Compare(a[:], b[:]) })
+		for i := 1; i < len(ids); i++ {
+			if ids[i] == ids[i-1] {
+				duplicates++
+			}
+		}
+		return duplicates
+	}
+	for i := 1; i < len(ids); i++ {
+		if slices.Contains(ids[:i], ids[i]) {
+			duplicates++
+		}
+	}
+	return duplicates
 }
 
 // marshal cannot fail: the protobuf form of pdata has no values that it could

@@ -100,8 +100,10 @@ func (j *journal) close(ctx context.Context) error {
 }
 
 func (j *journal) run() {
+	var requests []*entryRequest
 	for range j.requests.ready {
-		requests, more := j.requests.take()
+		var more bool
+		requests, more = j.requests.take(requests)
 		j.write(requests)
 		if !more {
 			j.write(nil) // what is pending, a last time

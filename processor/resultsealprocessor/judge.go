@@ -80,7 +80,8 @@ func (s *scoring) useJournal(j *journal, restored [][]storedConversation) {
 
 // reader implements scoringSteps. A decoder is for one goroutine.
 func (s *scoring) reader() func(*finished) {
-	r := &reader{options: s.options, decoder: genai.NewDecoder(s.options), conversational: s.scorer.Conversational(), rec: s.rec, logger: s.logger}
+	r := &reader{scoring: s, decoder: genai.NewDecoder(s.options)}
+	r.settle = guard((&judge{s}).settle, s.logger, s.rec)
 	return r.read
 }
 
@@ -102,34 +103,61 @@ func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 	return guard(j.judge, s.logger, s.rec), func(now time.Time) (time.Time, bool) { return s.stripes[n].tidy(s, now) }
 }
 
-// reader puts a finished trace into canonical form and decodes it.
+// reader puts a finished trace into canonical form and decodes it, and judges it
+// if no conversation's earlier traces have to be judged before.
 type reader struct {
-	options        genai.Options
-	decoder        *genai.Decoder
-	conversational bool
-	rec            *recorder
-	logger         *zap.Logger
+	*scoring
+	decoder *genai.Decoder
+	span    genai.Span // scratch
+	settle  judgeFunc
 }
 
 func (r *reader) read(f *finished) {
 	begin := time.Now()
 	if f.streamed != nil || f.unreadable {
-		readStream(f, r.conversational)
-		return
+		readStream(f)
+	} else {
+		f.spans, f.duplicates = canonicalize(f.spans)
+		r.decode(f)
 	}
-	f.spans, f.duplicates = canonicalize(f.spans)
-	defer func() {
-		if failure := recover(); failure != nil {
-			f.facts, f.sources, f.conversations, f.unreadable = nil, nil, nil, true
-			unscored(r.logger, r.rec, f, failure)
-			r.decoder = genai.NewDecoder(r.options) // its scratch memory is not what it should be
-		}
-		f.reading = time.Since(begin)
-	}()
-	f.facts, f.sources = r.decoder.Traces(f.spans)
-	if r.conversational {
+	if r.scorer.Conversational() {
 		f.conversations = conversationsOf(f.facts)
 	}
+	if len(f.conversations) == 0 {
+		r.settle(f)
+	}
+	f.reading = time.Since(begin)
+}
+
+// decode finds the facts of a trace's spans, if one of them tells anything.
+func (r *reader) decode(f *finished) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			f.facts, f.sources, f.unreadable = nil, nil, true
+			unscored(r.logger, r.rec, f, failure)
+			r.decoder, r.span = genai.NewDecoder(r.options), genai.Span{} // scratch memory is not what it should be
+		}
+	}()
+	if r.concerns(f.spans) {
+		f.facts, f.sources = r.decoder.Traces(f.spans)
+	}
+}
+
+// concerns reports whether there is anything to say of a trace. Most traces that
+// come are not an agent's, and this is all that is done for them.
+func (r *reader) concerns(td ptrace.Traces) bool {
+	defer func() { r.span = genai.Span{} }() // it holds on to what it was read from
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				r.decoder.Decode(&r.span, rs.Resource(), ss.Scope(), span)
+				if r.scorer.Concerns(&r.span) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // conversationsOf lists the conversations that the spans of a trace name, each
@@ -148,7 +176,32 @@ type judge struct {
 	*scoring
 }
 
+// judge settles what is not settled yet and counts it.
 func (j *judge) judge(f *finished) {
+	j.settle(f)
+	v := f.verdict
+	if v == nil {
+		return
+	}
+	j.count(v)
+	if f.fin.Late {
+		return
+	}
+	j.rec.Session(v.Compliance.String(), f.fin.By)
+	for i := range v.Protocols {
+		j.rec.ProtocolVerdict(v.Protocols[i].Protocol.Name, v.Protocols[i].Verdict.String())
+	}
+}
+
+// settle finds the verdict and writes it onto the spans, once.
+func (j *judge) settle(f *finished) {
+	if f.settled {
+		return
+	}
+	f.settled = true
+	if len(f.facts) == 0 {
+		return
+	}
 	now := time.Now()
 	store := j.take(f.conversations, now)
 	defer store.giveBack() // without what is not kept below
@@ -162,21 +215,17 @@ func (j *judge) judge(f *finished) {
 		} else {
 			j.writer.Late(f.sources, v)
 		}
-		f.notes = store.keep(now)
-		j.count(v)
-		return
+		f.verdict = v
+	} else {
+		v := j.scorer.Trace(f.facts, store)
+		if v == nil {
+			return
+		}
+		j.writer.Session(f.sources, v, f.fin.By.String())
+		f.verdict = v
 	}
-	v := j.scorer.Trace(f.facts, store)
-	if v == nil {
-		return
-	}
-	j.writer.Session(f.sources, v, f.fin.By.String())
+	f.facts, f.sources = nil, nil
 	f.notes = store.keep(now)
-	j.count(v)
-	j.rec.Session(v.Compliance.String(), f.fin.By)
-	for i := range v.Protocols {
-		j.rec.ProtocolVerdict(v.Protocols[i].Protocol.Name, v.Protocols[i].Verdict.String())
-	}
 }
 
 // count notes what a verdict says of single calls.
@@ -231,10 +280,14 @@ func guard(judge judgeFunc, logger *zap.Logger, rec *recorder) judgeFunc {
 		if f.unreadable {
 			return
 		}
-		before := measureSpans(f.spans)
+		var before spanSizes
+		if !f.settled {
+			before = measureSpans(f.spans)
+		}
 		defer func() {
 			if failure := recover(); failure != nil {
 				before.restore(f.spans)
+				f.unreadable, f.verdict = true, nil
 				unscored(logger, rec, f, failure)
 			}
 		}()
@@ -277,6 +330,9 @@ func measureSpans(td ptrace.Traces) spanSizes {
 
 // restore takes away what was added since the sizes were taken.
 func (sizes spanSizes) restore(td ptrace.Traces) {
+	if sizes == nil {
+		return
+	}
 	at := 0
 	for span := range spansOf(td) {
 		size := sizes[at]

@@ -42,11 +42,18 @@ func (m *mailbox[T]) signal() {
 	}
 }
 
+// maxSpare is how many places an empty mailbox keeps.
+const maxSpare = 1 << 10
+
 // take returns what lies in the mailbox, in the order in which it came, and
-// whether more may come.
-func (m *mailbox[T]) take() (items []T, more bool) {
+// whether more may come. What was taken before is given back for what comes next.
+func (m *mailbox[T]) take(before []T) (items []T, more bool) {
+	clear(before)
+	if cap(before) > maxSpare {
+		before = nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	items, m.items = m.items, nil
+	items, m.items = m.items, before[:0]
 	return items, !m.closed
 }

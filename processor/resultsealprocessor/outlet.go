@@ -15,7 +15,7 @@ import (
 // time. One goroutine owns it. Traces of one conversation all leave by one
 // outlet, in the order in which they were finished.
 type outlet struct {
-	in    *mailbox[finished]
+	in    *mailbox[*finished]
 	judge judgeFunc
 	// redact is what becomes of the content of spans that leave.
 	redact redactFunc
@@ -37,13 +37,15 @@ func (o *outlet) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	due := timer.C
+	var traces []*finished
 	for {
 		select {
 		case <-o.in.ready:
-			traces, more := o.in.take()
-			for i := range traces {
-				o.pass(&traces[i])
-				traces[i] = finished{} // there may be many
+			var more bool
+			traces, more = o.in.take(traces)
+			for i, f := range traces {
+				o.pass(f)
+				traces[i] = nil // there may be many
 			}
 			if !more {
 				return

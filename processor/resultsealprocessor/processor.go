@@ -113,7 +113,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 	for i := range n {
 		judge, tidy := scoring.judge(i)
 		p.outlets = append(p.outlets, &outlet{
-			in:       newMailbox[finished](),
+			in:       newMailbox[*finished](),
 			judge:    judge,
 			tidy:     tidy,
 			redact:   newRedact(cfg),
@@ -239,7 +239,7 @@ func (p *tracesProcessor) dispatch(parts []*tracePart) {
 }
 
 // give brings a finished trace to the outlet of its conversation, or of its id.
-func (p *tracesProcessor) give(f finished) {
+func (p *tracesProcessor) give(f *finished) {
 	n := shardOfTrace(f.id, len(p.outlets))
 	if len(f.conversations) > 0 {
 		n = shardOfConversation(f.conversations[0], len(p.outlets))

@@ -157,7 +157,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 	}
 	a, naive := newAssembler(l), newNaiveAssembler(l)
 	in, out := map[string]int{}, map[string]int{}
-	check := func(what string, got []finished, want []string) {
+	check := func(what string, got []*finished, want []string) {
 		var gotLines []string
 		for _, f := range got {
 			td := f.spans
@@ -201,7 +201,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 			check("add", a.Add(splitByTrace(td), now), want)
 		case "tick":
 			check("tick", a.Tick(now), naive.Tick(now))
-			if due, ok := a.Next(); ok && !due.After(a.now) {
+			if due, ok := a.Next(); ok && !due.After(a.epoch.Add(a.now)) {
 				t.Fatalf("after a tick at %v something is still due, at %v", now, due)
 			}
 		case "flush":

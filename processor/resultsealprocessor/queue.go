@@ -21,7 +21,6 @@ const (
 // links are a trace's neighbours in one queue.
 type links struct {
 	prev, next *heldTrace
-	queued     bool
 }
 
 // queue is a list threaded through the traces themselves.
@@ -32,7 +31,8 @@ type queue struct {
 
 func (q *queue) push(t *heldTrace) {
 	l := &t.links[q.id]
-	l.prev, l.next, l.queued = q.back, nil, true
+	l.prev, l.next = q.back, nil
+	t.queued[q.id] = true
 	if q.back == nil {
 		q.front = t
 	} else {
@@ -44,9 +44,10 @@ func (q *queue) push(t *heldTrace) {
 // remove takes the trace out of the queue if it is in it.
 func (q *queue) remove(t *heldTrace) {
 	l := &t.links[q.id]
-	if !l.queued {
+	if !t.queued[q.id] {
 		return
 	}
+	t.queued[q.id] = false
 	if l.prev == nil {
 		q.front = l.next
 	} else {

@@ -75,7 +75,7 @@ func runScript(t *testing.T, text string) string {
 			}
 		}
 
-		var out []finished
+		var out []*finished
 		switch command[0] {
 		case "limits":
 			a = newAssembler(scriptLimits(t, command[1:]))
@@ -213,7 +213,7 @@ func testSpanID(name string) pcommon.SpanID {
 	return id
 }
 
-func describeFinished(out *strings.Builder, f finished) {
+func describeFinished(out *strings.Builder, f *finished) {
 	td := f.spans
 	if !f.judge {
 		fmt.Fprintf(out, "passed through: %d spans\n", f.count)

@@ -21,7 +21,7 @@ type shard struct {
 	// read prepares a finished trace for its verdict: canonical form, facts.
 	read func(*finished)
 	// give hands on what is finished, in order.
-	give func(finished)
+	give func(*finished)
 	// hold counts bytes that are given on besides what came in.
 	hold func(bytes int64)
 	// holding is told how many traces are held now more than before.
@@ -38,10 +38,12 @@ func (s *shard) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	due := timer.C // nil while nothing is held: a nil channel is never ready
+	var batches [][]*tracePart
 	for {
 		select {
 		case <-s.in.ready:
-			batches, more := s.in.take()
+			var more bool
+			batches, more = s.in.take(batches)
 			for _, parts := range batches {
 				s.pass(parts)
 				s.passOn(s.assembler.Add(parts, time.Now()))
@@ -78,7 +80,7 @@ func (s *shard) pass(parts []*tracePart) {
 		var before []streamFact
 		part.passage = &passage{}
 		if t, ok := s.assembler.traces[part.id]; ok {
-			before = t.facts
+			before = t.streamed
 			if t.passage != nil {
 				part.passage = t.passage
 			}
@@ -87,18 +89,18 @@ func (s *shard) pass(parts []*tracePart) {
 		if passing.count > 0 {
 			s.hold(passing.bytes)
 			part.passage.begin()
-			s.give(finished{id: part.id, spans: passing.spans, count: passing.count, bytes: passing.bytes, passage: part.passage})
+			s.give(&finished{id: part.id, spans: passing.spans, count: passing.count, bytes: passing.bytes, passage: part.passage})
 		}
 	}
 }
 
-func (s *shard) passOn(out []finished) {
-	for i := range out {
-		if out[i].judge {
-			s.read(&out[i])
+func (s *shard) passOn(out []*finished) {
+	for i, f := range out {
+		if f.judge {
+			s.read(f)
 		}
-		s.give(out[i])
-		out[i] = finished{} // there may be many
+		s.give(f)
+		out[i] = nil // there may be many
 	}
 	if n := s.assembler.Len(); n != s.held {
 		s.holding(n - s.held)

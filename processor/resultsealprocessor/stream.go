@@ -9,7 +9,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -204,8 +203,7 @@ func placedSpans(td ptrace.Traces) iter.Seq[placedSpan] {
 // readStream prepares a finished trace of which only the roots are held: all
 // its facts in the order of the canonical form, and for each the span that
 // carries its verdict. That is a span that goes nowhere if it has passed.
-func readStream(f *finished, conversational bool) {
-	begin := time.Now()
+func readStream(f *finished) {
 	f.spans, _ = canonicalize(f.spans)
 	f.count = f.spans.SpanCount()
 	slices.SortFunc(f.streamed, func(a, b streamFact) int {
@@ -248,10 +246,6 @@ func readStream(f *finished, conversational bool) {
 		}
 	}
 	f.streamed = nil
-	if conversational {
-		f.conversations = conversationsOf(f.facts)
-	}
-	f.reading = time.Since(begin)
 }
 
 // isLate reports whether spans of a trace would be late if they came now.
