@@ -47,7 +47,7 @@ func processor() description {
 					queries: []query{{sum(gauge(ownPrefix+"traces_active"), "instance"), "{{instance}}"}},
 				},
 				{
-					title: "Bytes held", description: "The memory that waiting spans take, estimated; the garbage collector lets the process grow by up to twice that. The lines are three quarters of max_bytes and max_bytes, unless that is set otherwise.",
+					title: "Bytes held", description: "The memory by which the process has grown to hold spans, estimated. The lines are three quarters of max_bytes and max_bytes, unless that is set otherwise.",
 					form: lines, unit: "bytes", width: 8, height: 8,
 					thresholds: []dashboard.Threshold{base("green"), step(0.75*268435456, "orange"), step(268435456, "red")},
 					queries:    []query{{sum(own("bytes_active"), "instance"), "{{instance}}"}},

@@ -101,7 +101,7 @@ func newAssembler(l limits) *assembler {
 // at once.
 func (a *assembler) Len() int { return len(a.traces) }
 
-// Bytes is how much memory these traces take, estimated.
+// Bytes is how much memory these traces take, see footprint.
 func (a *assembler) Bytes() int64 { return a.bytes }
 
 // Add takes over the parts of a batch. It returns what need not or cannot wait: spans without a trace id, and the oldest traces

@@ -75,11 +75,12 @@ type Config struct {
 	// second times how long they are held. Default 50000.
 	MaxTraces int `mapstructure:"max_traces"`
 
-	// MaxBytes is how many bytes of memory the spans that are held may take,
-	// estimated; with Go's garbage collector as it is by default, the process
-	// grows by up to twice that. Above it
-	// the oldest trace is finished early and passed on, never dropped. One
-	// batch may exceed it for a moment. Default 268435456 (256 MiB).
+	// MaxBytes is by how many bytes the process may grow to hold spans,
+	// estimated: the memory that they take, and as much again for the garbage
+	// collector. Under pressure, with much on its way in and out, it may be
+	// twice that. Above it the oldest trace is finished early and passed on,
+	// never dropped. One batch may exceed it for a moment. Default 268435456
+	// (256 MiB).
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// MaxSpansPerTrace is how many spans one trace may have. Above it the

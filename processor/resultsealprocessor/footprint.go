@@ -31,9 +31,9 @@ const (
 	nestedBytes    = 24
 )
 
-// footprint is how much memory the spans of a part take while they are held,
-// estimated, and half as much again for what they leave behind on their way in
-// and out until the garbage collector has been there.
+// footprint is by how much the process grows to hold the spans of a part,
+// estimated: the memory that they take, and as much again, which is what Go's
+// garbage collector lets lie around before it works.
 func footprint(td ptrace.Traces) int64 {
 	n := partBytes
 	for _, rs := range td.ResourceSpans().All() {
@@ -46,7 +46,7 @@ func footprint(td ptrace.Traces) int64 {
 			}
 		}
 	}
-	return int64(n + n/2)
+	return int64(2 * n)
 }
 
 func footprintOfSpan(span ptrace.Span) int {

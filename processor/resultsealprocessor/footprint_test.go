@@ -32,8 +32,8 @@ func heapOf(build func() any) int64 {
 	return after - before
 }
 
-// What is counted is half as much again as what is held in memory, and rather
-// too much than too little, whatever the spans look like.
+// What is counted is twice what is held in memory, and rather too much than too
+// little, whatever the spans look like.
 func TestFootprintIsWhatTheHeapHolds(t *testing.T) {
 	for name, fill := range map[string]func(ptrace.Span){
 		"nothing": func(ptrace.Span) {},
@@ -144,6 +144,6 @@ func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 	})
 	ratio := float64(a.Bytes()) / float64(heap)
 	t.Logf("%d bytes on the heap, %d counted: %.2f", heap, a.Bytes(), ratio)
-	require.Greater(t, ratio, 1.4)
-	require.Less(t, ratio, 2.2)
+	require.Greater(t, ratio, 1.9)
+	require.Less(t, ratio, 3.0)
 }

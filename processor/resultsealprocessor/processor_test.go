@@ -210,7 +210,7 @@ func TestSendersWaitForRoom(t *testing.T) {
 			<-release
 			return sink.ConsumeTraces(ctx, td)
 		})
-		p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay, c.MaxBytes, c.NumShards = 0, 10_000, 1 })
+		p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay, c.MaxBytes, c.NumShards = 0, 14_000, 1 })
 		p.start(t)
 		p.consume(t, "t1/root root pad=4000") // goes to the next consumer
 		synctest.Wait()

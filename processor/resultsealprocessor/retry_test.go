@@ -145,7 +145,7 @@ func TestOnlyRefusedSpansAreRetried(t *testing.T) {
 func TestPressureReachesSenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 5, err: errors.New("not now")}
-		p := newTestProcessor(t, next, nil, steadyRetry, func(c *Config) { c.MaxBytes = 10_000 })
+		p := newTestProcessor(t, next, nil, steadyRetry, func(c *Config) { c.MaxBytes = 14_000 })
 		p.start(t)
 		refused, sent := 0, 0
 		for i := range 30 {
@@ -161,7 +161,7 @@ func TestPressureReachesSenders(t *testing.T) {
 				require.Equal(t, 1, td.SpanCount())
 				refused++
 			}
-			require.LessOrEqual(t, p.admission.held.Load(), int64(10_000+5_000))
+			require.LessOrEqual(t, p.admission.held.Load(), int64(14_000+10_000))
 		}
 		p.shutdown(t)
 		require.Positive(t, refused)

@@ -13,7 +13,7 @@ type tracePart struct {
 	id    pcommon.TraceID
 	spans ptrace.Traces
 	count int
-	bytes int64 // of memory, estimated: see footprint
+	bytes int64 // of memory, see footprint
 	root  bool  // one of the spans is a root
 
 	// In mode stream, see streamer.

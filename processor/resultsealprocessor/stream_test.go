@@ -219,12 +219,12 @@ func TestStreamWithoutRoot(t *testing.T) {
 func TestStreamIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode, c.MaxBytes, c.NumShards = ModeStream, 10_000, 1 })
+		p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode, c.MaxBytes, c.NumShards = ModeStream, 14_000, 1 })
 		p.start(t)
 		for i := range 20 {
 			require.NoError(t, p.ConsumeTraces(context.Background(), shopCall(fmt.Sprint("t", i), "a", "order", 1, 2)))
 			synctest.Wait()
-			require.LessOrEqual(t, p.admission.held.Load(), int64(10_000))
+			require.LessOrEqual(t, p.admission.held.Load(), int64(14_000))
 		}
 		require.Equal(t, 20, sink.SpanCount())
 		require.Positive(t, p.recorder.traces.Load())
