@@ -1,0 +1,98 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package genai
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Filter tells at a glance, and without a Decoder, most of the spans that no
+// dialect has anything to say about. It is immutable: any number of goroutines
+// may use it.
+type Filter struct {
+	// telling are the attributes that make a span an agent's, or name an agent or a
+	// conversation, with the values that do; none means that all do.
+	telling map[string][]string
+	lengths [256]uint64 // by first byte: the lengths of their names, modulo 64
+	names   []string    // patterns of span names that do so alone
+	begins  [256]bool   // by first byte: one of the patterns may fit
+}
+
+// NewFilter makes the filter of the decoders with the same options.
+func NewFilter(o Options) *Filter {
+	t := NewDecoder(o).table
+	f := &Filter{telling: map[string][]string{}, begins: t.named}
+	values := make([][]string, len(t.names))
+	for _, r := range t.rows {
+		for _, m := range slices.Concat(r.tool, r.model, r.agent, r.noCall) {
+			f.add(m, values)
+		}
+	}
+	for name, a := range t.names {
+		if t.purposes[a] == 0 {
+			continue
+		}
+		if t.purposes[a] == forMark && !slices.Contains(values[a], "") {
+			f.telling[name] = values[a]
+		} else {
+			f.telling[name] = nil
+		}
+		f.lengths[name[0]] |= 1 << (len(name) & 63)
+	}
+	return f
+}
+
+// add notes a mark: the values by the attribute, "" for any.
+func (f *Filter) add(m mark, values [][]string) {
+	if m.attr >= 0 {
+		values[m.attr] = append(values[m.attr], m.value)
+	} else if len(m.and) == 0 {
+		f.names = append(f.names, m.spanName)
+	}
+	for _, and := range m.and {
+		if and.attr >= 0 || len(and.and) > 0 {
+			f.add(and, values)
+		}
+	}
+}
+
+// Silent reports whether a span certainly is of kind [Other], names neither an
+// agent nor a conversation, and has lost nothing on its way. It allocates
+// nothing.
+func (f *Filter) Silent(span ptrace.Span) bool {
+	if span.DroppedAttributesCount() > 0 || span.DroppedEventsCount() > 0 {
+		return false
+	}
+	for name, value := range span.Attributes().All() {
+		if name != "" && f.lengths[name[0]]&(1<<(len(name)&63)) != 0 && f.tells(name, value) {
+			return false
+		}
+	}
+	name := span.Name()
+	if name == "" || !f.begins[name[0]] {
+		return true
+	}
+	for _, pattern := range f.names {
+		if _, ok := fits(pattern, name); ok || pattern == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Filter) tells(name string, value pcommon.Value) bool {
+	values, ok := f.telling[name]
+	if !ok || len(values) == 0 {
+		return ok
+	}
+	for _, pattern := range values {
+		if markValue(pattern, value) {
+			return true
+		}
+	}
+	return false
+}
