@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cespare/xxhash/v2"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
@@ -163,20 +162,6 @@ func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before []stre
 		}
 		return sources[i], true
 	})
-}
-
-// hashSpan is the same for two spans that are the same to the byte, with their
-// resource and scope.
-func hashSpan(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) uint64 {
-	td := ptrace.NewTraces()
-	toResource := td.ResourceSpans().AppendEmpty()
-	rs.Resource().CopyTo(toResource.Resource())
-	toResource.SetSchemaUrl(rs.SchemaUrl())
-	toScope := toResource.ScopeSpans().AppendEmpty()
-	ss.Scope().CopyTo(toScope.Scope())
-	toScope.SetSchemaUrl(ss.SchemaUrl())
-	span.CopyTo(toScope.Spans().AppendEmpty())
-	return xxhash.Sum64(marshal(td))
 }
 
 // placedSpan is a span with where it stands.

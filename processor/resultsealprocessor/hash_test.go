@@ -1,0 +1,119 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Whatever is changed of a span, its scope or its resource, the hash is another,
+// and a copy has the same.
+func TestHashSpanIsOfEverything(t *testing.T) {
+	values := func(m pcommon.Map) {
+		m.PutStr("text", "a")
+		m.PutInt("int", 1)
+		m.PutDouble("double", 1)
+		m.PutBool("bool", true)
+		m.PutEmptyBytes("bytes").FromRaw([]byte{1, 2})
+		m.PutEmptyMap("map").PutStr("a", "b")
+		m.PutEmptySlice("list").AppendEmpty().SetStr("a")
+		m.PutEmpty("nothing")
+	}
+	base := func() ptrace.Traces {
+		td := ptrace.NewTraces()
+		rs := td.ResourceSpans().AppendEmpty()
+		values(rs.Resource().Attributes())
+		ss := rs.ScopeSpans().AppendEmpty()
+		values(ss.Scope().Attributes())
+		span := ss.Spans().AppendEmpty()
+		values(span.Attributes())
+		values(span.Events().AppendEmpty().Attributes())
+		values(span.Links().AppendEmpty().Attributes())
+		return td
+	}
+	hash := func(td ptrace.Traces) uint64 {
+		first := firstOf(td.ResourceSpans().At(0))
+		return hashSpan(first.rs, first.ss, first.span)
+	}
+	seen := map[uint64]string{hash(base()): "nothing"}
+	copied := ptrace.NewTraces()
+	base().CopyTo(copied)
+	require.Contains(t, seen, hash(copied))
+
+	check := func(what string, change func(placedSpan)) {
+		t.Helper()
+		td := base()
+		change(firstOf(td.ResourceSpans().At(0)))
+		h := hash(td)
+		require.NotContains(t, seen, h, "%s and %s", what, seen[h])
+		seen[h] = what
+	}
+	for where, attributes := range map[string]func(placedSpan) pcommon.Map{
+		"resource": func(p placedSpan) pcommon.Map { return p.rs.Resource().Attributes() },
+		"scope":    func(p placedSpan) pcommon.Map { return p.ss.Scope().Attributes() },
+		"span":     func(p placedSpan) pcommon.Map { return p.span.Attributes() },
+		"event":    func(p placedSpan) pcommon.Map { return p.span.Events().At(0).Attributes() },
+		"link":     func(p placedSpan) pcommon.Map { return p.span.Links().At(0).Attributes() },
+	} {
+		for what, change := range map[string]func(pcommon.Map){
+			"another name":   func(m pcommon.Map) { m.PutStr("more", "") },
+			"text":           func(m pcommon.Map) { m.PutStr("text", "b") },
+			"int":            func(m pcommon.Map) { m.PutInt("int", 2) },
+			"int for double": func(m pcommon.Map) { m.PutInt("double", 1) },
+			"double":         func(m pcommon.Map) { m.PutDouble("double", 2) },
+			"bool":           func(m pcommon.Map) { m.PutBool("bool", false) },
+			"bytes":          func(m pcommon.Map) { m.PutEmptyBytes("bytes").FromRaw([]byte{2, 1}) },
+			"map":            func(m pcommon.Map) { m.PutEmptyMap("map").PutStr("a", "c") },
+			"a longer list": func(m pcommon.Map) {
+				m.PutEmptySlice("list").AppendEmpty().SetStr("a")
+				v, _ := m.Get("list")
+				v.Slice().AppendEmpty()
+			},
+			"text for bytes":  func(m pcommon.Map) { m.PutStr("bytes", "\x01\x02") },
+			"less":            func(m pcommon.Map) { m.Remove("nothing") },
+			"another order":   func(m pcommon.Map) { m.Remove("text"); m.PutStr("text", "a") },
+			"text for a list": func(m pcommon.Map) { m.PutStr("list", "a") },
+		} {
+			check(where+" "+what, func(p placedSpan) { change(attributes(p)) })
+		}
+	}
+	for what, change := range map[string]func(placedSpan){
+		"resource schema":  func(p placedSpan) { p.rs.SetSchemaUrl("x") },
+		"resource dropped": func(p placedSpan) { p.rs.Resource().SetDroppedAttributesCount(1) },
+		"scope schema":     func(p placedSpan) { p.ss.SetSchemaUrl("x") },
+		"scope name":       func(p placedSpan) { p.ss.Scope().SetName("x") },
+		"scope version":    func(p placedSpan) { p.ss.Scope().SetVersion("x") },
+		"scope dropped":    func(p placedSpan) { p.ss.Scope().SetDroppedAttributesCount(1) },
+		"trace":            func(p placedSpan) { p.span.SetTraceID(pcommon.TraceID{1}) },
+		"id":               func(p placedSpan) { p.span.SetSpanID(pcommon.SpanID{1}) },
+		"parent":           func(p placedSpan) { p.span.SetParentSpanID(pcommon.SpanID{1}) },
+		"state":            func(p placedSpan) { p.span.TraceState().FromRaw("x") },
+		"name":             func(p placedSpan) { p.span.SetName("x") },
+		"kind":             func(p placedSpan) { p.span.SetKind(ptrace.SpanKindClient) },
+		"flags":            func(p placedSpan) { p.span.SetFlags(1) },
+		"start":            func(p placedSpan) { p.span.SetStartTimestamp(1) },
+		"end":              func(p placedSpan) { p.span.SetEndTimestamp(1) },
+		"dropped":          func(p placedSpan) { p.span.SetDroppedAttributesCount(1) },
+		"dropped events":   func(p placedSpan) { p.span.SetDroppedEventsCount(1) },
+		"dropped links":    func(p placedSpan) { p.span.SetDroppedLinksCount(1) },
+		"status":           func(p placedSpan) { p.span.Status().SetCode(ptrace.StatusCodeError) },
+		"message":          func(p placedSpan) { p.span.Status().SetMessage("x") },
+		"event":            func(p placedSpan) { p.span.Events().AppendEmpty() },
+		"event name":       func(p placedSpan) { p.span.Events().At(0).SetName("x") },
+		"event time":       func(p placedSpan) { p.span.Events().At(0).SetTimestamp(1) },
+		"event dropped":    func(p placedSpan) { p.span.Events().At(0).SetDroppedAttributesCount(1) },
+		"link":             func(p placedSpan) { p.span.Links().AppendEmpty() },
+		"link trace":       func(p placedSpan) { p.span.Links().At(0).SetTraceID(pcommon.TraceID{1}) },
+		"link span":        func(p placedSpan) { p.span.Links().At(0).SetSpanID(pcommon.SpanID{1}) },
+		"link state":       func(p placedSpan) { p.span.Links().At(0).TraceState().FromRaw("x") },
+		"link flags":       func(p placedSpan) { p.span.Links().At(0).SetFlags(1) },
+		"link dropped":     func(p placedSpan) { p.span.Links().At(0).SetDroppedAttributesCount(1) },
+	} {
+		check(what, change)
+	}
+}
