@@ -81,7 +81,7 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		TraceID:      TraceID(span.TraceID()),
 		SpanID:       SpanID(span.SpanID()),
 		ParentID:     SpanID(span.ParentSpanID()),
-		RemoteParent: remoteParent(span.Flags()),
+		RemoteParent: RemoteParent(span),
 		Name:         span.Name(),
 		Scope:        scope.Name(),
 		Start:        Timestamp(span.StartTimestamp()),
@@ -90,9 +90,7 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		attributes:   span.Attributes(),
 		resource:     resource.Attributes(),
 	}
-	if v, ok := s.resource.Get("service.name"); ok && v.Type() == pcommon.ValueTypeStr {
-		s.Service = v.Str()
-	}
+	s.Service = Service(resource)
 	if s.End < s.Start {
 		s.End = s.Start
 	}
@@ -114,11 +112,19 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 	d.reset()
 }
 
-// remoteParent reads the span flags: bit 8 says that bit 9 is meaningful, bit 9
-// that the parent is remote.
-func remoteParent(flags uint32) bool {
+// RemoteParent reads the span's flags: bit 8 says that bit 9 is meaningful, bit 9
+// that the parent is another process's.
+func RemoteParent(span ptrace.Span) bool {
 	const hasIsRemote, isRemote = 0x100, 0x200
-	return flags&hasIsRemote != 0 && flags&isRemote != 0
+	return span.Flags()&hasIsRemote != 0 && span.Flags()&isRemote != 0
+}
+
+// Service is the name of the service that a resource describes, "" if it has none.
+func Service(resource pcommon.Resource) string {
+	if v, ok := resource.Attributes().Get("service.name"); ok && v.Type() == pcommon.ValueTypeStr {
+		return v.Str()
+	}
+	return ""
 }
 
 // collect notes the attributes of the table that the span has.

@@ -15,6 +15,13 @@ func (s *Span) Detach(attributes, resource []string) {
 	s.resource = keep(s.resource, resource)
 }
 
+// Bare returns s as the facts of a span whose attributes are gone, of which there
+// were so many.
+func Bare(s Span, attributes int) Span {
+	s.detached = attributes
+	return s
+}
+
 // keep copies the named attributes; there is no map if there are none.
 func keep(from pcommon.Map, names []string) (kept pcommon.Map) {
 	if from == (pcommon.Map{}) {

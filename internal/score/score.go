@@ -153,11 +153,13 @@ func (s *Scorer) concerns(spans []genai.Span) bool {
 // Concerns reports whether a span tells anything of an agent, or is one that a
 // protocol names. A trace without such a span has no verdict.
 func (s *Scorer) Concerns(span *genai.Span) bool {
-	if span.Kind != genai.Other {
-		return true
-	}
+	return span.Kind != genai.Other || s.Names(span.Name)
+}
+
+// Names reports whether a protocol names spans of this name.
+func (s *Scorer) Names(span string) bool {
 	for i := range s.named {
-		if s.named[i].Match(span.Name) {
+		if s.named[i].Match(span) {
 			return true
 		}
 	}

@@ -67,6 +67,7 @@ type finished struct {
 	sources       []ptrace.Span
 	conversations []string
 	duplicates    int
+	silent        []silentSpan // in mode stream, what passed and says nothing
 	streamed      []streamFact // in mode stream, of all spans, of which only the roots are held; until they are read
 	reading       time.Duration
 
@@ -129,7 +130,7 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 		if part.root && !t.queued[queueRoot] {
 			a.requeue(queueRoot, t)
 		}
-		if t.bytes > a.limits.maxBytes || a.limits.maxSpans > 0 && t.count > a.limits.maxSpans {
+		if a.isOversize(t) {
 			oversized = append(oversized, t)
 		}
 	}
@@ -140,6 +141,15 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 			out = append(out, a.take(t, byOversize))
 		}
 	}
+	return a.overflow(out)
+}
+
+func (a *assembler) isOversize(t *heldTrace) bool {
+	return t.bytes > a.limits.maxBytes || a.limits.maxSpans > 0 && t.count > a.limits.maxSpans
+}
+
+// overflow takes the oldest traces until the rest is within the limits.
+func (a *assembler) overflow(out []*finished) []*finished {
 	for len(a.traces) > a.limits.maxTraces || (a.bytes > a.limits.maxBytes && len(a.traces) > 0) {
 		out = append(out, a.take(a.queues[queueFirst].front, byOverflow))
 	}
@@ -148,7 +158,7 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 
 // take adds what a batch holds of the trace.
 func (t *heldTrace) take(part *tracePart) {
-	if t.count == 0 {
+	if t.spans == (ptrace.Traces{}) {
 		t.spans = part.spans
 	} else {
 		part.spans.ResourceSpans().MoveAndAppendTo(t.spans.ResourceSpans())
@@ -276,6 +286,9 @@ func (a *assembler) take(t *heldTrace, by finishedBy) *finished {
 	}
 	for id := range a.queues {
 		a.queues[id].remove(t)
+	}
+	if t.spans == (ptrace.Traces{}) {
+		t.spans = ptrace.NewTraces() // all have passed
 	}
 	return &t.finished
 }

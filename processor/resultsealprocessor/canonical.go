@@ -6,9 +6,9 @@ package resultsealprocessor
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -196,33 +196,27 @@ func (e *spanEntry) sum() uint64 {
 	return e.hash
 }
 
-// countDuplicates counts the spans whose id another one has before them. Spans
-// without an id repeat nothing.
-func countDuplicates(trace ptrace.Traces) (duplicates int) {
-	var (
-		few [16]pcommon.SpanID
-		ids = few[:0]
-	)
+// countDuplicates counts the spans whose id another one has before them.
+func countDuplicates(trace ptrace.Traces) int {
+	var few [32]uint64
+	ids := few[:0]
 	for span := range spansOf(trace) {
-		if id := span.SpanID(); !id.IsEmpty() {
-			ids = append(ids, id)
-		}
+		id := span.SpanID()
+		ids = append(ids, binary.BigEndian.Uint64(id[:]))
 	}
-	if len(ids) > len(few) {
-		slices.SortFunc(ids, func(a, b pcommon.SpanID) int { return bytes.Compare(a[:], b[:]) })
-		for i := 1; i < len(ids); i++ {
-			if ids[i] == ids[i-1] {
-				duplicates++
-			}
-		}
-		return duplicates
-	}
+	return repeated(ids)
+}
+
+// repeated counts the ids that stand somewhere before in the list, and sorts it.
+// Spans without an id, which is 0, repeat nothing.
+func repeated(ids []uint64) (n int) {
+	slices.Sort(ids)
 	for i := 1; i < len(ids); i++ {
-		if slices.Contains(ids[:i], ids[i]) {
-			duplicates++
+		if ids[i] == ids[i-1] && ids[i] != 0 {
+			n++
 		}
 	}
-	return duplicates
+	return n
 }
 
 // marshal cannot fail: the protobuf form of pdata has no values that it could

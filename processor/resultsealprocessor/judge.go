@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
@@ -31,6 +32,7 @@ type judgeFunc func(*finished)
 // scoring is the one place where the processor meets the packages that score and
 // annotate. Its parts are shared by all shards and outlets.
 type scoring struct {
+	cfg     *Config
 	options genai.Options
 	scorer  *score.Scorer
 	writer  *annotate.Writer
@@ -44,6 +46,7 @@ type scoring struct {
 
 func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, o genai.Options, rec *recorder) *scoring {
 	s := &scoring{
+		cfg:     cfg,
 		options: o,
 		scorer:  score.New(p),
 		writer: annotate.New(annotate.Options{
@@ -97,6 +100,14 @@ func (s *scoring) streamer() *streamer {
 	}
 }
 
+// bypass implements scoringSteps.
+func (s *scoring) bypass(next consumer.Traces) *bypass {
+	if !s.stream {
+		return nil
+	}
+	return newBypass(s.cfg, genai.NewFilter(s.options), s.scorer.Names, next)
+}
+
 // judge implements scoringSteps.
 func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 	j := &judge{scoring: s}
@@ -114,8 +125,8 @@ type reader struct {
 
 func (r *reader) read(f *finished) {
 	begin := time.Now()
-	if f.streamed != nil || f.unreadable {
-		readStream(f)
+	if f.streamed != nil || f.silent != nil || f.unreadable {
+		r.readStream(f)
 	} else {
 		f.spans, f.duplicates = canonicalize(f.spans)
 		r.decode(f)

@@ -31,6 +31,7 @@ var errStopped = errors.New("resultseal: the processor is stopped")
 type tracesProcessor struct {
 	shards    []*shard
 	outlets   []*outlet
+	bypass    *bypass // in mode stream
 	admission *admission
 	recorder  *recorder
 	scoring   scoringSteps
@@ -91,6 +92,9 @@ type scoringSteps interface {
 	// streamer makes what lets spans pass before their trace is finished; nil if
 	// none may.
 	streamer() *streamer
+	// bypass makes what lets silent spans pass to the next consumer; nil if none
+	// may.
+	bypass(next consumer.Traces) *bypass
 	// judge makes what judges them, for the n-th outlet, and what tidies up.
 	judge(n int) (judgeFunc, func(time.Time) (time.Time, bool))
 }
@@ -124,9 +128,10 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			released: p.release,
 		})
 	}
+	p.bypass = scoring.bypass(next)
 	for range n {
 		p.shards = append(p.shards, &shard{
-			in: newMailbox[[]*tracePart](),
+			in: newMailbox[arrival](),
 			assembler: newAssembler(limits{
 				rootDelay:    cfg.RootDelay,
 				idleTimeout:  cfg.IdleTimeout,
@@ -140,6 +145,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			give:    p.give,
 			stream:  scoring.streamer(),
 			hold:    p.admission.hold,
+			late:    rec.Late,
 			holding: rec.Holding,
 		})
 	}
@@ -188,7 +194,7 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 			}
 		}
 	}()
-	p.dispatch(before)
+	p.dispatch(before, nil)
 	return nil
 }
 
@@ -207,33 +213,42 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 		return errStopped
 	default:
 	}
-	// All spans are moved out of the batch, so nothing of it is held.
-	parts := splitByTrace(td)
-	if p.journal != nil {
+	if p.journal != nil { // everything has to be written down
+		parts := splitByTrace(td)
 		if err := p.journal.append(parts); err != nil {
-			for _, part := range parts { // they stay with the sender
-				part.spans.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
-			}
+			giveBack(parts, td) // they stay with the sender
 			return fmt.Errorf("resultseal: the storage does not take the batch: %w", err)
 		}
+		p.dispatch(parts, nil)
+		return nil
 	}
-	p.dispatch(parts)
-	return nil
+	if p.bypass == nil {
+		p.dispatch(splitByTrace(td), nil)
+		return nil
+	}
+	parts, silent, err := p.bypass.pass(ctx, td)
+	p.dispatch(parts, silent)
+	return err
 }
 
-// dispatch brings each part of a batch to the shard of its trace.
-func (p *tracesProcessor) dispatch(parts []*tracePart) {
-	byShard := make([][]*tracePart, len(p.shards))
+// dispatch brings what a batch holds to the shards of its traces.
+func (p *tracesProcessor) dispatch(parts []*tracePart, silent []silentSpan) {
+	byShard := make([]arrival, len(p.shards))
 	bytes := int64(0)
 	for _, part := range parts {
 		n := shardOfTrace(part.id, len(p.shards))
-		byShard[n] = append(byShard[n], part)
+		byShard[n].parts = append(byShard[n].parts, part)
 		bytes += part.bytes
 	}
 	p.admission.hold(bytes)
-	for n, parts := range byShard {
-		if len(parts) > 0 {
-			p.shards[n].in.put(parts)
+	if len(silent) > 0 {
+		for n, silent := range bySilentShard(silent, len(p.shards)) {
+			byShard[n].silent = silent
+		}
+	}
+	for n, arrived := range byShard {
+		if len(arrived.parts)+len(arrived.silent) > 0 {
+			p.shards[n].in.put(arrived)
 		}
 	}
 }

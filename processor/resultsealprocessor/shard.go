@@ -11,10 +11,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
+// arrival is what one batch has for a shard.
+type arrival struct {
+	parts  []*tracePart
+	silent []silentSpan
+}
+
 // A shard assembles the traces whose ids belong to it. One goroutine owns it.
 // All spans of a trace meet in one shard, whatever batches they come in.
 type shard struct {
-	in        *mailbox[[]*tracePart]
+	in        *mailbox[arrival]
 	assembler *assembler
 	// stream takes out of a part what need not wait; nil in mode trace.
 	stream *streamer
@@ -24,6 +30,8 @@ type shard struct {
 	give func(*finished)
 	// hold counts bytes that are given on besides what came in.
 	hold func(bytes int64)
+	// late is told how many spans came after their trace, and were not held.
+	late func(spans int)
 	// holding is told how many traces are held now more than before.
 	holding func(more int)
 	held    int
@@ -38,15 +46,16 @@ func (s *shard) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	due := timer.C // nil while nothing is held: a nil channel is never ready
-	var batches [][]*tracePart
+	var batches []arrival
 	for {
 		select {
 		case <-s.in.ready:
 			var more bool
 			batches, more = s.in.take(batches)
-			for _, parts := range batches {
-				s.pass(parts)
-				s.passOn(s.assembler.Add(parts, time.Now()))
+			for _, batch := range batches {
+				s.note(batch.silent)
+				s.pass(batch.parts)
+				s.passOn(s.assembler.Add(batch.parts, time.Now()))
 				// Late spans are due at once.
 				s.passOn(s.assembler.Tick(time.Now()))
 			}
@@ -67,6 +76,23 @@ func (s *shard) run() {
 	}
 }
 
+// note takes note of spans that were passed on. What is kept of them counts from
+// here on.
+func (s *shard) note(silent []silentSpan) {
+	if len(silent) == 0 {
+		return
+	}
+	before := s.assembler.Bytes()
+	out, late := s.assembler.AddSilent(silent, time.Now())
+	more := s.assembler.Bytes() - before
+	for _, f := range out {
+		more += f.bytes
+	}
+	s.hold(more)
+	s.late(late)
+	s.passOn(out)
+}
+
 // pass gives on the spans that need not wait for their trace, in mode stream.
 // Late spans and those without a trace id do not wait in any mode.
 func (s *shard) pass(parts []*tracePart) {
@@ -77,10 +103,10 @@ func (s *shard) pass(parts []*tracePart) {
 		if part.id.IsEmpty() || s.assembler.isLate(part.id) {
 			continue
 		}
-		var before []streamFact
+		var before passedBefore
 		part.passage = &passage{}
 		if t, ok := s.assembler.traces[part.id]; ok {
-			before = t.streamed
+			before = passedBefore{t.streamed, t.silent}
 			if t.passage != nil {
 				part.passage = t.passage
 			}

@@ -37,11 +37,21 @@ func splitByTrace(td ptrace.Traces) []*tracePart {
 		part.measure()
 		return []*tracePart{part}
 	}
-	var parts []*tracePart
+	return splitOff(td, func(int) bool { return true })
+}
+
+// splitOff moves those spans of a batch apart for which takes says so, by their
+// number in the batch, and leaves the others.
+func splitOff(td ptrace.Traces, takes func(i int) bool) (parts []*tracePart) {
 	byID := map[pcommon.TraceID]*tracePart{}
+	i := 0
 	for r, rs := range td.ResourceSpans().All() {
 		for s, ss := range rs.ScopeSpans().All() {
-			for _, span := range ss.Spans().All() {
+			ss.Spans().RemoveIf(func(span ptrace.Span) bool {
+				i++
+				if !takes(i - 1) {
+					return false
+				}
 				part, ok := byID[span.TraceID()]
 				if !ok {
 					part = &tracePart{id: span.TraceID(), spans: ptrace.NewTraces(), resource: -1, scope: -1}
@@ -51,10 +61,14 @@ func splitByTrace(td ptrace.Traces) []*tracePart {
 				part.count++
 				part.root = part.root || isRoot(span)
 				span.MoveTo(part.sliceFor(r, rs, s, ss).AppendEmpty())
-			}
+				return true
+			})
 		}
 	}
-	td.ResourceSpans().RemoveIf(func(ptrace.ResourceSpans) bool { return true })
+	td.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
+		rs.ScopeSpans().RemoveIf(func(ss ptrace.ScopeSpans) bool { return ss.Spans().Len() == 0 })
+		return rs.ScopeSpans().Len() == 0
+	})
 	for _, part := range parts {
 		part.measure()
 	}

@@ -6,6 +6,7 @@ package resultsealprocessor
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"iter"
 	"slices"
 	"sync"
@@ -85,13 +86,19 @@ func (p *passage) settle(leave func([]entryRef, []note)) {
 	}
 }
 
+// passedBefore are the facts of a trace so far.
+type passedBefore struct {
+	facts  []streamFact
+	silent []silentSpan
+}
+
 // maxProvisional is the number of spans after which a trace gets no provisional
 // steps any more: each is found by going through the trace so far.
 const maxProvisional = 256
 
 // split leaves the roots in part, with the facts of all its spans, and returns
-// the others, annotated. before are the facts of the trace so far.
-func (s *streamer) split(part *tracePart, before []streamFact) (passing *tracePart) {
+// the others, annotated.
+func (s *streamer) split(part *tracePart, before passedBefore) (passing *tracePart) {
 	s.prove(part, before)
 	passing = &tracePart{id: part.id, spans: ptrace.NewTraces(), resource: -1, scope: -1}
 	for r, rs := range part.spans.ResourceSpans().All() {
@@ -113,7 +120,7 @@ func (s *streamer) split(part *tracePart, before []streamFact) (passing *tracePa
 // prove decodes the spans of a part, seals each by itself, and steps protocols
 // as far as that can be done now. If that fails the spans are left as they were
 // and the trace has no verdict.
-func (s *streamer) prove(part *tracePart, before []streamFact) {
+func (s *streamer) prove(part *tracePart, before passedBefore) {
 	sizes := measureSpans(part.spans)
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -143,21 +150,25 @@ func (s *streamer) prove(part *tracePart, before []streamFact) {
 }
 
 // step writes provisional steps onto the spans that pass.
-func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before []streamFact) {
-	if len(s.scorer.Policy().Protocols) == 0 || len(before)+len(facts) > maxProvisional {
+func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before passedBefore) {
+	passed := len(before.facts) + len(before.silent)
+	if len(s.scorer.Policy().Protocols) == 0 || passed+len(facts) > maxProvisional {
 		return
 	}
-	all := make([]genai.Span, 0, len(before)+len(facts))
-	for i := range before {
-		all = append(all, before[i].Span)
+	all := make([]genai.Span, 0, passed+len(facts))
+	for i := range before.facts {
+		all = append(all, before.facts[i].Span)
+	}
+	for i := range before.silent {
+		all = append(all, before.silent[i].fact())
 	}
 	all = append(all, facts...)
-	v := s.scorer.Provisional(all, func(i int) bool { return i >= len(before) })
+	v := s.scorer.Provisional(all, func(i int) bool { return i >= passed })
 	if v == nil {
 		return
 	}
 	s.writer.Steps(v, func(i int) (ptrace.Span, bool) {
-		if i -= len(before); i < 0 || isRoot(sources[i]) {
+		if i -= passed; i < 0 || isRoot(sources[i]) {
 			return ptrace.Span{}, false
 		}
 		return sources[i], true
@@ -185,13 +196,23 @@ func placedSpans(td ptrace.Traces) iter.Seq[placedSpan] {
 	}
 }
 
-// readStream prepares a finished trace of which only the roots are held: all
-// its facts in the order of the canonical form, and for each the span that
-// carries its verdict. That is a span that goes nowhere if it has passed.
-func readStream(f *finished) {
+// readStream prepares a finished trace of which only the roots are held: if it
+// tells anything, all its facts in the order of the canonical form, and for each
+// the span that carries its verdict. That is a span that goes nowhere if it has
+// passed.
+func (r *reader) readStream(f *finished) {
+	defer func() { f.streamed, f.silent = nil, nil }()
 	f.spans, _ = canonicalize(f.spans)
 	f.count = f.spans.SpanCount()
-	slices.SortFunc(f.streamed, func(a, b streamFact) int {
+	f.duplicates = streamDuplicates(f)
+	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return r.scorer.Concerns(&fact.Span) }) {
+		return
+	}
+	facts := slices.Grow(f.streamed, len(f.silent))
+	for i := range f.silent {
+		facts = append(facts, streamFact{Span: f.silent[i].fact(), hash: f.silent[i].hash()})
+	}
+	slices.SortFunc(facts, func(a, b streamFact) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.SpanID[:], b.SpanID[:]), cmp.Compare(a.hash, b.hash))
 	})
 	type key struct {
@@ -199,22 +220,15 @@ func readStream(f *finished) {
 		id    genai.SpanID
 	}
 	roots := map[key][]int{}
-	ids := map[genai.SpanID]struct{}{}
-	f.facts = make([]genai.Span, len(f.streamed))
-	f.sources = make([]ptrace.Span, len(f.streamed))
+	f.facts = make([]genai.Span, len(facts))
+	f.sources = make([]ptrace.Span, len(facts))
 	passed := ptrace.NewSpan()
-	for i := range f.streamed {
-		fact := &f.streamed[i]
+	for i := range facts {
+		fact := &facts[i]
 		f.facts[i], f.sources[i] = fact.Span, passed
 		if fact.root {
 			k := key{fact.Start, fact.SpanID}
 			roots[k] = append(roots[k], i)
-		}
-		if !fact.SpanID.IsEmpty() {
-			if _, again := ids[fact.SpanID]; again {
-				f.duplicates++
-			}
-			ids[fact.SpanID] = struct{}{}
 		}
 	}
 	for p := range placedSpans(f.spans) {
@@ -223,14 +237,25 @@ func readStream(f *finished) {
 		at := 0
 		if len(of) > 1 { // copies: each its own fact
 			hash := hashSpan(p.rs, p.ss, p.span)
-			at = max(0, slices.IndexFunc(of, func(i int) bool { return f.streamed[i].hash == hash }))
+			at = max(0, slices.IndexFunc(of, func(i int) bool { return facts[i].hash == hash }))
 		}
 		if len(of) > 0 {
 			f.sources[of[at]] = p.span
 			roots[k] = slices.Delete(of, at, at+1)
 		}
 	}
-	f.streamed = nil
+}
+
+// streamDuplicates counts the spans of a trace whose id another one has too.
+func streamDuplicates(f *finished) int {
+	ids := make([]uint64, 0, len(f.streamed)+len(f.silent))
+	for i := range f.streamed {
+		ids = append(ids, binary.BigEndian.Uint64(f.streamed[i].SpanID[:]))
+	}
+	for i := range f.silent {
+		ids = append(ids, binary.BigEndian.Uint64(f.silent[i].id[:]))
+	}
+	return repeated(ids)
 }
 
 // isLate reports whether spans of a trace would be late if they came now.

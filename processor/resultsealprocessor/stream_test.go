@@ -45,11 +45,59 @@ func sessionsOf(traces []ptrace.Traces) map[pcommon.TraceID]map[string]any {
 // Where a root is held, it carries in mode stream what it carries in mode trace,
 // whatever the order in which the spans came.
 func TestStreamGivesTheSameSessions(t *testing.T) {
+	for name, change := range map[string]func([]ptrace.Traces) []ptrace.Traces{
+		"as recorded":        func(in []ptrace.Traces) []ptrace.Traces { return in },
+		"with silent spans":  withSilentSpans,
+		"silent spans twice": func(in []ptrace.Traces) []ptrace.Traces { return twice(withSilentSpans(in)) },
+	} {
+		t.Run(name, func(t *testing.T) { sameSessions(t, change) })
+	}
+}
+
+// withSilentSpans puts a span of another service that says nothing above every
+// one that has a parent.
+func withSilentSpans(in []ptrace.Traces) []ptrace.Traces {
+	for _, td := range in {
+		between := ptrace.NewResourceSpans()
+		between.Resource().Attributes().PutStr("service.name", "gateway")
+		spans := between.ScopeSpans().AppendEmpty().Spans()
+		for span := range spansOf(td) {
+			if span.ParentSpanID().IsEmpty() {
+				continue
+			}
+			silent := spans.AppendEmpty()
+			silent.SetTraceID(span.TraceID())
+			id := span.SpanID()
+			id[0] ^= 0xa5
+			silent.SetSpanID(id)
+			silent.SetParentSpanID(span.ParentSpanID())
+			silent.SetName("POST /tool")
+			silent.SetStartTimestamp(span.StartTimestamp())
+			silent.SetEndTimestamp(span.EndTimestamp())
+			silent.Attributes().PutStr("http.route", "/tool")
+			span.SetParentSpanID(id)
+		}
+		between.CopyTo(td.ResourceSpans().AppendEmpty())
+	}
+	return in
+}
+
+// twice has every span a second time, as after a resend.
+func twice(in []ptrace.Traces) (out []ptrace.Traces) {
+	for _, td := range in {
+		again := ptrace.NewTraces()
+		td.CopyTo(again)
+		out = append(out, td, again)
+	}
+	return out
+}
+
+func sameSessions(t *testing.T, change func([]ptrace.Traces) []ptrace.Traces) {
 	random := rand.New(rand.NewPCG(5, 6))
 	same := 0
 	for file, policyFile := range recordings(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			in := readRecording(t, file)
+			in := change(readRecording(t, file))
 			rooted := map[pcommon.TraceID]bool{}
 			for _, td := range in {
 				for span := range spansOf(td) {
@@ -64,7 +112,7 @@ func TestStreamGivesTheSameSessions(t *testing.T) {
 			}
 			same += len(want)
 			for range 4 {
-				batches := shuffled(random, readRecording(t, file))
+				batches := shuffled(random, change(readRecording(t, file)))
 				spans := spanTexts(batches)
 				out := process(t, policyFile, batches, func(c *Config) { c.Mode = ModeStream })
 				if diff := cmp.Diff(want, sessionsOf(out)); diff != "" {
