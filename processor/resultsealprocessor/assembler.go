@@ -67,7 +67,7 @@ type finished struct {
 	sources       []ptrace.Span
 	conversations []string
 	duplicates    int
-	silent        []silentSpan // in mode stream, what passed and says nothing
+	silent        silentSpans  // in mode stream, what passed and says nothing
 	streamed      []streamFact // in mode stream, of all spans, of which only the roots are held; until they are read
 	reading       time.Duration
 

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -323,7 +324,7 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	runtime.KeepAlive(decoder)
 }
 
-func newScoringProcessor(t *testing.T, next *consumertest.TracesSink, policyText string, change ...func(*Config)) *testProcessor {
+func newScoringProcessor(t *testing.T, next consumer.Traces, policyText string, change ...func(*Config)) *testProcessor {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
 	cfg.PolicyFile = policyFileOf(t, policyText)

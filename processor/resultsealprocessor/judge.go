@@ -125,7 +125,7 @@ type reader struct {
 
 func (r *reader) read(f *finished) {
 	begin := time.Now()
-	if f.streamed != nil || f.silent != nil || f.unreadable {
+	if f.streamed != nil || f.silent.spans != nil || f.unreadable {
 		r.readStream(f)
 	} else {
 		f.spans, f.duplicates = canonicalize(f.spans)

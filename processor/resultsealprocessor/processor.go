@@ -145,6 +145,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			give:    p.give,
 			stream:  scoring.streamer(),
 			hold:    p.admission.hold,
+			noted:   p.bypass.release,
 			late:    rec.Late,
 			holding: rec.Holding,
 		})
@@ -226,13 +227,13 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 		p.dispatch(splitByTrace(td), nil)
 		return nil
 	}
-	parts, silent, err := p.bypass.pass(ctx, td)
-	p.dispatch(parts, silent)
+	parts, passed, err := p.bypass.pass(ctx, td)
+	p.dispatch(parts, passed)
 	return err
 }
 
 // dispatch brings what a batch holds to the shards of its traces.
-func (p *tracesProcessor) dispatch(parts []*tracePart, silent []silentSpan) {
+func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans) {
 	byShard := make([]arrival, len(p.shards))
 	bytes := int64(0)
 	for _, part := range parts {
@@ -241,13 +242,11 @@ func (p *tracesProcessor) dispatch(parts []*tracePart, silent []silentSpan) {
 		bytes += part.bytes
 	}
 	p.admission.hold(bytes)
-	if len(silent) > 0 {
-		for n, silent := range bySilentShard(silent, len(p.shards)) {
-			byShard[n].silent = silent
-		}
+	for n, passed := range passed {
+		byShard[n].silent = passed
 	}
 	for n, arrived := range byShard {
-		if len(arrived.parts)+len(arrived.silent) > 0 {
+		if len(arrived.parts) > 0 || arrived.silent != nil {
 			p.shards[n].in.put(arrived)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // arrival is what one batch has for a shard.
 type arrival struct {
 	parts  []*tracePart
-	silent []silentSpan
+	silent *passedSpans // or nil
 }
 
 // A shard assembles the traces whose ids belong to it. One goroutine owns it.
@@ -30,6 +30,8 @@ type shard struct {
 	give func(*finished)
 	// hold counts bytes that are given on besides what came in.
 	hold func(bytes int64)
+	// noted gives back a list of silent spans.
+	noted func(*passedSpans)
 	// late is told how many spans came after their trace, and were not held.
 	late func(spans int)
 	// holding is told how many traces are held now more than before.
@@ -78,12 +80,13 @@ func (s *shard) run() {
 
 // note takes note of spans that were passed on. What is kept of them counts from
 // here on.
-func (s *shard) note(silent []silentSpan) {
-	if len(silent) == 0 {
+func (s *shard) note(silent *passedSpans) {
+	if silent == nil {
 		return
 	}
 	before := s.assembler.Bytes()
-	out, late := s.assembler.AddSilent(silent, time.Now())
+	out, late := s.assembler.AddSilent(*silent, time.Now())
+	s.noted(silent)
 	more := s.assembler.Bytes() - before
 	for _, f := range out {
 		more += f.bytes
@@ -106,7 +109,7 @@ func (s *shard) pass(parts []*tracePart) {
 		var before passedBefore
 		part.passage = &passage{}
 		if t, ok := s.assembler.traces[part.id]; ok {
-			before = passedBefore{t.streamed, t.silent}
+			before = passedBefore{t.id, t.streamed, t.silent}
 			if t.passage != nil {
 				part.passage = t.passage
 			}

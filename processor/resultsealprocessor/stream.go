@@ -88,8 +88,9 @@ func (p *passage) settle(leave func([]entryRef, []note)) {
 
 // passedBefore are the facts of a trace so far.
 type passedBefore struct {
+	trace  pcommon.TraceID
 	facts  []streamFact
-	silent []silentSpan
+	silent silentSpans
 }
 
 // maxProvisional is the number of spans after which a trace gets no provisional
@@ -151,7 +152,7 @@ func (s *streamer) prove(part *tracePart, before passedBefore) {
 
 // step writes provisional steps onto the spans that pass.
 func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before passedBefore) {
-	passed := len(before.facts) + len(before.silent)
+	passed := len(before.facts) + len(before.silent.spans)
 	if len(s.scorer.Policy().Protocols) == 0 || passed+len(facts) > maxProvisional {
 		return
 	}
@@ -159,8 +160,8 @@ func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before passed
 	for i := range before.facts {
 		all = append(all, before.facts[i].Span)
 	}
-	for i := range before.silent {
-		all = append(all, before.silent[i].fact())
+	for i := range before.silent.spans {
+		all = append(all, before.silent.fact(before.trace, i))
 	}
 	all = append(all, facts...)
 	v := s.scorer.Provisional(all, func(i int) bool { return i >= passed })
@@ -201,16 +202,16 @@ func placedSpans(td ptrace.Traces) iter.Seq[placedSpan] {
 // the span that carries its verdict. That is a span that goes nowhere if it has
 // passed.
 func (r *reader) readStream(f *finished) {
-	defer func() { f.streamed, f.silent = nil, nil }()
+	defer func() { f.streamed, f.silent = nil, silentSpans{} }()
 	f.spans, _ = canonicalize(f.spans)
 	f.count = f.spans.SpanCount()
 	f.duplicates = streamDuplicates(f)
 	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return r.scorer.Concerns(&fact.Span) }) {
 		return
 	}
-	facts := slices.Grow(f.streamed, len(f.silent))
-	for i := range f.silent {
-		facts = append(facts, streamFact{Span: f.silent[i].fact(), hash: f.silent[i].hash()})
+	facts := slices.Grow(f.streamed, len(f.silent.spans))
+	for i := range f.silent.spans {
+		facts = append(facts, streamFact{Span: f.silent.fact(f.id, i), hash: f.silent.spans[i].hash()})
 	}
 	slices.SortFunc(facts, func(a, b streamFact) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.SpanID[:], b.SpanID[:]), cmp.Compare(a.hash, b.hash))
@@ -248,12 +249,12 @@ func (r *reader) readStream(f *finished) {
 
 // streamDuplicates counts the spans of a trace whose id another one has too.
 func streamDuplicates(f *finished) int {
-	ids := make([]uint64, 0, len(f.streamed)+len(f.silent))
+	ids := make([]uint64, 0, len(f.streamed)+len(f.silent.spans))
 	for i := range f.streamed {
 		ids = append(ids, binary.BigEndian.Uint64(f.streamed[i].SpanID[:]))
 	}
-	for i := range f.silent {
-		ids = append(ids, binary.BigEndian.Uint64(f.silent[i].id[:]))
+	for i := range f.silent.spans {
+		ids = append(ids, binary.BigEndian.Uint64(f.silent.spans[i].id[:]))
 	}
 	return repeated(ids)
 }

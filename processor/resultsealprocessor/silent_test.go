@@ -1,0 +1,205 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+)
+
+// silentBatch has spans of web services below roots that are elsewhere.
+func silentBatch(traces, spans int) ptrace.Traces {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "shop")
+	ss := rs.ScopeSpans().AppendEmpty()
+	for n := range spans {
+		for trace := range traces {
+			span := ss.Spans().AppendEmpty()
+			span.SetTraceID(testTraceID(fmt.Sprint("silent", trace)))
+			span.SetSpanID(pcommon.SpanID{1, byte(n), byte(n >> 8)})
+			span.SetParentSpanID(pcommon.SpanID{2})
+			span.SetName("GET /orders/{id}")
+			a := span.Attributes()
+			a.PutStr("http.request.method", "GET")
+			a.PutStr("url.scheme", "https")
+			a.PutStr("url.path", "/orders/42")
+			a.PutStr("http.route", "/orders/{id}")
+			a.PutInt("http.response.status_code", 200)
+			a.PutStr("server.address", "shop.example")
+			a.PutStr("network.protocol.version", "1.1")
+			a.PutStr("user_agent.original", "curl/8")
+		}
+	}
+	return td
+}
+
+// streaming is a processor in mode stream with limits that are never reached.
+func streaming(tb testing.TB, change ...func(*Config)) *tracesProcessor {
+	tb.Helper()
+	cfg := createDefaultConfig().(*Config)
+	cfg.PolicyFile = policyFileOf(tb, streamPolicy)
+	cfg.Mode = ModeStream
+	for _, c := range change {
+		c(cfg)
+	}
+	telemetry := componenttest.NewTelemetry()
+	p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, consumertest.NewNop())
+	require.NoError(tb, err)
+	require.NoError(tb, p.Start(context.Background(), componenttest.NewNopHost()))
+	tb.Cleanup(func() {
+		require.NoError(tb, p.Shutdown(context.Background()))
+		require.NoError(tb, telemetry.Shutdown(context.Background()))
+	})
+	return p
+}
+
+// What a batch costs in memory does not depend on how many silent spans it has,
+// but for what stays behind of them.
+func TestSilentSpansAllocateNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector changes what is allocated")
+	}
+	p := streaming(t, func(c *Config) { c.NumShards = 2 })
+	td := silentBatch(25, 20)
+	consume := func() { require.NoError(t, p.ConsumeTraces(context.Background(), td)) }
+	for range 100 { // until the traces are there
+		consume()
+	}
+	require.Less(t, testing.AllocsPerRun(200, consume), 50.0, "for 500 spans")
+	require.Equal(t, 500, td.SpanCount())
+}
+
+func BenchmarkSilentSpans(b *testing.B) {
+	p := streaming(b, func(c *Config) { c.MaxTraces = 1000 })
+	td := silentBatch(25, 20)
+	b.ReportAllocs()
+	spans := 0
+	for b.Loop() {
+		for span := range spansOf(td) { // other traces each time; the oldest go by max_traces
+			id := span.TraceID()
+			binary.BigEndian.PutUint32(id[:], uint32(spans)) //nolint:gosec // any number
+			span.SetTraceID(id)
+		}
+		if p.ConsumeTraces(context.Background(), td) != nil {
+			b.Fatal("refused")
+		}
+		spans += 500
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spans), "ns/span")
+}
+
+// The sender of silent spans is told what the next consumer says of them, and
+// keeps everything unless he would not bring the rest again.
+func TestSilentSpansAreTheSendersUntilTheyAreTaken(t *testing.T) {
+	batch := func() ptrace.Traces {
+		td := silentBatch(1, 3)
+		shopCall("t", "a", "order", 1, 2).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+		rootOf("t").ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+		return td
+	}
+	later := errors.New("later")
+	for name, test := range map[string]struct {
+		answer func(ptrace.Traces) error
+		left   int // of the five spans, in the batch
+		out    int // of the rest, in the end
+	}{
+		"later":     {func(ptrace.Traces) error { return later }, 5, 0},
+		"never":     {func(ptrace.Traces) error { return consumererror.NewPermanent(later) }, 3, 2},
+		"in part":   {func(td ptrace.Traces) error { return consumererror.NewTraces(later, td) }, 3, 2},
+		"thank you": {func(ptrace.Traces) error { return nil }, 3, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := new(consumertest.TracesSink)
+				first := true
+				next := consumerFunc(func(ctx context.Context, td ptrace.Traces) error {
+					if first {
+						first = false
+						require.Equal(t, 3, td.SpanCount())
+						return test.answer(td)
+					}
+					return sink.ConsumeTraces(ctx, td)
+				})
+				p := newScoringProcessor(t, next, streamPolicy, func(c *Config) { c.Mode = ModeStream })
+				p.start(t)
+				td := batch()
+				want := test.answer(ptrace.NewTraces())
+				err := p.ConsumeTraces(context.Background(), td)
+				if want == nil {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, later)
+					require.Equal(t, consumererror.IsPermanent(want), consumererror.IsPermanent(err))
+				}
+				require.Equal(t, test.left, td.SpanCount())
+				p.shutdown(t)
+				require.Equal(t, test.out, sink.SpanCount())
+				require.Zero(t, p.admission.held.Load())
+			})
+		})
+	}
+}
+
+// Silent spans keep their trace open, count against the limits on it, and are late
+// once it is decided.
+func TestSilentSpansBelongToTheirTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScoringProcessor(t, consumertest.NewNop(), streamPolicy, func(c *Config) {
+			c.Mode, c.IdleTimeout, c.MaxSpansPerTrace = ModeStream, 10*time.Second, 100
+		})
+		p.start(t)
+		send := func(spans int) {
+			require.NoError(t, p.ConsumeTraces(context.Background(), silentBatch(1, spans)))
+			synctest.Wait()
+		}
+		active := func(n int64) {
+			metadatatest.AssertEqualProcessorResultsealTracesActive(t, p.telemetry, points(point(n)), ignoreTime)
+		}
+		send(3)
+		require.Equal(t, int64(2*partBytes+3*silentBytes), p.admission.held.Load())
+		for range 3 {
+			time.Sleep(9 * time.Second)
+			send(1)
+			active(1)
+		}
+		metadatatest.AssertEqualProcessorResultsealDuplicateSpans(t, p.telemetry, points(point(0)), ignoreTime)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		active(0)
+		require.Zero(t, p.admission.held.Load())
+		metadatatest.AssertEqualProcessorResultsealDuplicateSpans(t, p.telemetry, points(point(3)), ignoreTime)
+		send(2)
+		active(0)
+		metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(2)), ignoreTime)
+
+		td := silentBatch(2, 60)
+		for span := range spansOf(td) {
+			id := span.TraceID()
+			id[15] ^= 1
+			span.SetTraceID(id)
+		}
+		require.NoError(t, p.ConsumeTraces(context.Background(), td))
+		require.NoError(t, p.ConsumeTraces(context.Background(), td))
+		synctest.Wait()
+		active(0)
+		metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(2+2*19)), ignoreTime)
+		p.shutdown(t)
+		require.Zero(t, p.admission.held.Load())
+	})
+}
