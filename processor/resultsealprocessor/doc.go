@@ -18,12 +18,15 @@
 //   - A finished trace is put in canonical form (canonical.go) and decoded: the
 //     same spans give the same output in any order of arrival and any split into
 //     batches.
-//   - It goes to the outlet of its conversation (outlet.go), which judges it in
-//     place (judge.go) and passes it on. A panic in judging is caught and undone.
-//     What a protocol remembers of a conversation between its traces is in
-//     conversations.go, and who may use it when in stripes.go.
+//   - It is judged in place (judge.go), at once or, if a protocol follows its
+//     conversation, by the outlet of that conversation (outlet.go), in the order of
+//     its traces. A panic in judging is caught and undone. What a protocol remembers
+//     of a conversation between its traces is in conversations.go, and who may use
+//     it when in stripes.go.
+//   - The outlet passes it on.
 //
-// In mode stream most spans do not wait: stream.go.
+// In mode stream most spans do not wait: stream.go. Those that say nothing of an
+// agent do not even come to a shard: silent.go.
 //
 // With a storage, a batch is written down before it is accepted and crossed out
 // when its traces have left: journal.go, storage.go for what lies there, and
