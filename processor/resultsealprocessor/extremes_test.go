@@ -137,7 +137,7 @@ func TestOneTraceForEverything(t *testing.T) {
 	total := scaled(100_000, 20_000)
 	limit := total / 10
 	next := &counting{}
-	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace, c.MaxBytes = limit, 64<<20 })
+	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace, c.MaxBytes = limit, int64(limit)<<13 })
 	for at := 0; at < total; at += 1000 {
 		insist(t, p, toolSpans(testTraceID("all"), at, 1000, oneTool))
 	}
