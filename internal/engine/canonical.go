@@ -141,52 +141,57 @@ func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
 	var room [32]writing
 	stack := room[:0]
 	source := bytesOf(t.source)
-	next := 0
+	next, mark := 0, n.opener() // mark is what stands before the next part: an opener, a comma or a colon
 container:
 	for {
-		opener := byte('[')
-		if n.kind() == ObjectKind {
-			opener = '{'
-		}
-		if next == 0 {
-			dst = append(dst, opener)
-		}
 		children, keys, order := t.parts(n)
-		for next < len(children) {
-			i := next
-			if next++; i > 0 {
-				dst = append(dst, ',')
-			}
+		for {
 			if order != nil {
-				i = int(order[i])
+				if dst, next, mark = t.appendMembers(dst, next, mark, children, keys, order); next == len(order) {
+					break
+				}
+			} else if next >= len(children) {
+				break
+			}
+			i := next
+			next++
+			if order != nil {
+				i = order[i].first()
 			}
 			child := children[i]
 			text := t.extent(child)
-			start := text.first()
-			end := start + text.second()
+			start, size := text.first(), text.second()
 			if keys != nil {
 				key := keys[i]
 				if (child & key).has(flagExact) && child.has(flagBeside) {
 					start -= key.second() + 1 // The source has the member as it is wanted.
+					size += key.second() + 1
 				} else {
-					dst = append(t.appendString(dst, key), ':')
+					dst = t.appendString(dst, mark, key)
+					mark = ':'
 				}
 			}
 			switch {
 			case child.has(flagExact):
-				dst = appendPart(dst, source, start, end)
+				dst = appendPart(dst, mark, source, start, size)
 			case child.container():
+				dst = append(dst, mark)
 				stack = append(stack, writing{n, next})
-				n, next = child, 0
+				n, next, mark = child, 0, child.opener()
 				continue container
 			case child.kind() == StringKind:
-				dst = t.appendString(dst, child)
+				dst = t.appendString(dst, mark, child)
 			default:
 				var err error
-				if dst, err = t.value(child).appendScalar(dst); err != nil {
+				if dst, err = t.value(child).appendScalar(append(dst, mark)); err != nil {
 					return dst, err
 				}
 			}
+			mark = ','
+		}
+		opener := n.opener()
+		if len(children) == 0 {
+			dst = append(dst, opener)
 		}
 		dst = append(dst, opener+2) // '}' and ']' stand two after '{' and '['
 		if len(stack) == 0 {
@@ -194,22 +199,66 @@ container:
 		}
 		around := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		n, next = around.n, around.next
+		n, next, mark = around.n, around.next, ','
 	}
 }
 
-// appendPart appends source[start:end], which is mostly short.
-func appendPart(dst, source []byte, start, end int) []byte {
+// appendMembers appends an object's members from next on, as long as key and value stand
+// in the source as they are wanted and are short. It returns which one is next, and its
+// mark. What it does is what appendCanonical does, in few steps and without calls.
+func (t *tape) appendMembers(dst []byte, next int, mark byte, children, keys, order []node) ([]byte, int, byte) {
+	source := bytesOf(t.source)
+	for ; next < len(order); next++ {
+		entry := order[next]
+		child := children[entry.first()]
+		text := t.extent(child)
+		start, size := text.first(), text.second()
+		at := len(dst)
+		if !(entry & child).has(flagExact) || len(source)-start < 64 || cap(dst)-at < 128 {
+			break
+		}
+		if child.has(flagBeside) {
+			start -= entry.second() + 1
+			if size += entry.second() + 1; size > 64 {
+				break
+			}
+		} else {
+			key := keys[entry.first()].first()
+			if size > 64 || entry.second() > 32 || len(source)-key < 32 {
+				break
+			}
+			part := dst[at : at+33]
+			part[0] = mark
+			copy32(part[1:], source[key:key+32])
+			mark = ':'
+			at += 1 + entry.second()
+		}
+		part := dst[at : at+65]
+		part[0] = mark
+		copy32(part[1:], source[start:start+64])
+		if size > 32 {
+			copy32(part[33:], source[start+32:start+64])
+		}
+		dst = dst[:at+1+size]
+		mark = ','
+	}
+	return dst, next, mark
+}
+
+// appendPart appends mark and source[start:start+size], which is mostly short.
+func appendPart(dst []byte, mark byte, source []byte, start, size int) []byte {
 	at := len(dst)
-	if end-start > 64 || len(source)-start < 64 || cap(dst)-at < 64 {
-		return append(dst, source[start:end]...)
+	if size > 64 || len(source)-start < 64 || cap(dst)-at <= 64 {
+		return append(append(dst, mark), source[start:start+size]...)
 	}
 	// Copying more than is needed is faster than being exact.
-	copy32(dst[at:at+32], source[start:])
-	if end-start > 32 {
-		copy32(dst[at+32:at+64], source[start+32:])
+	part := dst[at : at+65]
+	part[0] = mark
+	copy32(part[1:33], source[start:start+64])
+	if size > 32 {
+		copy32(part[33:], source[start+32:start+64])
 	}
-	return dst[:at+end-start]
+	return dst[:at+1+size]
 }
 
 // copy32 copies 32 bytes.
@@ -229,13 +278,21 @@ type writing struct {
 	next int
 }
 
-// appendString appends the canonical form of a string or key.
-func (t *tape) appendString(dst []byte, n node) []byte {
+// opener is what a container starts with.
+func (n node) opener() byte {
+	if n.kind() == ObjectKind {
+		return '{'
+	}
+	return '['
+}
+
+// appendString appends mark and the canonical form of a string or key.
+func (t *tape) appendString(dst []byte, mark byte, n node) []byte {
 	if n.has(flagExact) {
-		return appendPart(dst, bytesOf(t.source), n.first(), n.first()+n.second())
+		return appendPart(dst, mark, bytesOf(t.source), n.first(), n.second())
 	}
 	text := n.within(t.source)
-	return append(appendEscaped(append(dst, '"'), text[1:len(text)-1]), '"')
+	return append(appendEscaped(append(dst, mark, '"'), text[1:len(text)-1]), '"')
 }
 
 // appendMade appends a container that was made of values.

@@ -111,6 +111,7 @@ type scanner struct {
 	longest  int    // bytes of the longest string, if it is longer than a word
 	seen     uint64 // all bits of strings: without the highest they are ASCII
 	unpaired bool   // an escape was half of a surrogate pair
+	careful  bool   // scan without run, to which it is compared
 }
 
 // frame is a container that is being scanned.
@@ -164,9 +165,11 @@ func fail(at int, what string) *Error {
 	return parseErrorf(at, "JSON: %s", what)
 }
 
+// spaces has the bits of the characters that are white space.
+const spaces uint64 = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
+
 // skipSpace returns where white space from i on ends.
 func skipSpace(text string, i int) int {
-	const spaces uint64 = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 	for i < len(text) && text[i] <= ' ' && spaces>>text[i]&1 != 0 {
 		i++
 		// Mostly a line ends, and an indentation follows.
@@ -180,80 +183,87 @@ func skipSpace(text string, i int) int {
 	return i
 }
 
-// scan turns the text into nodes. It goes from value to value; what is between two of
-// them, which is a comma and a key or the ends of containers, is behind the first.
+// A place is what is next in the text.
+type place int
+
+const (
+	atItem  place = iota // white space, perhaps, and an element, or a key with its value
+	atValue              // white space, perhaps, and a value; its key was scanned, if it has any
+	atEnd                // what follows a value that was scanned
+)
+
+// scan turns the text into nodes.
 func (s *scanner) scan() *Error {
 	text := s.text
 	s.open = append(s.open, frame{})
 	f := &s.open[0]
-	i := skipSpace(text, 0)
-	beside := node(0)
+	i, at, beside := 0, atValue, node(0)
 	var err *Error
-value:
 	for {
-		if i >= len(text) {
-			return fail(i, "unexpected end")
+		if at == atItem && (f.closer == ']' || f.next != f.last) && !s.careful {
+			i, at, beside = s.run(f, i)
 		}
-		var n node
-		switch c := text[i]; {
-		case c == '"':
-			end, flags := s.str(i)
-			if end < 0 {
-				return s.strError(i)
-			}
-			n = makeNode(StringKind, flags|beside, i, end-i)
-			i = end
-		case isDigit(c) || c == '-' && !strings.HasPrefix(text[i:], "-I"):
-			end := 0
-			if n, end, err = scanNumber(text, i); err != nil {
+		if at != atEnd && i < len(text) && text[i] <= ' ' {
+			i = skipSpace(text, i)
+			f.exact = 0
+		}
+		if at == atItem && f.closer == '}' {
+			if i, beside, err = s.key(f, i); err != nil {
 				return err
 			}
-			if n.second() == end-i {
-				n |= beside
-			} else {
-				f.exact = 0
+		}
+		if at != atEnd {
+			if i >= len(text) {
+				return fail(i, "unexpected end")
 			}
-			i = end
-		case c == '{' || c == '[':
-			if len(s.open) > maxJSONDepth {
-				return errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", maxJSONDepth)
-			}
-			f = s.enter(f, c, i, beside)
-			if i++; i < len(text) && text[i] <= ' ' {
-				i = skipSpace(text, i)
-				f.exact = 0
-			}
-			if i < len(text) && text[i] == f.closer {
-				i++
-				f, n = s.leave(f, i)
-				break
-			}
-			s.depth = max(s.depth, len(s.open))
-			beside = 0
-			if c == '{' {
-				if i, beside, err = s.key(f, i); err != nil {
+			var n node
+			switch c := text[i]; {
+			case c == '"':
+				end, flags := s.str(i)
+				if end < 0 {
+					return s.strError(i)
+				}
+				n = makeNode(StringKind, flags|beside, i, end-i)
+				i = end
+			case isDigit(c) || c == '-' && !strings.HasPrefix(text[i:], "-I"):
+				end := 0
+				if n, end, err = scanNumber(text, i); err != nil {
 					return err
 				}
+				if n.second() == end-i {
+					n |= beside
+				} else {
+					f.exact = 0
+				}
+				i = end
+			case c == '{' || c == '[':
+				if len(s.open) > maxJSONDepth {
+					return errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", maxJSONDepth)
+				}
+				f = s.enter(f, c, i, beside)
+				if i++; i < len(text) && text[i] <= ' ' {
+					i = skipSpace(text, i)
+					f.exact = 0
+				}
+				if i == len(text) || text[i] != f.closer {
+					s.depth = max(s.depth, len(s.open))
+					at, beside = atItem, 0
+					continue
+				}
+				i++
+				f, n = s.leave(f, i)
+			default:
+				if n = scanLiteral(text, i); n == 0 {
+					return fail(i, "expected a value")
+				}
+				n |= beside
+				i += n.second()
 			}
-			continue
-		default:
-			if n = scanLiteral(text, i); n == 0 {
-				return fail(i, "expected a value")
-			}
-			n |= beside
-			i += n.second()
-		}
-		// The value n ends at i. Its container goes on or ends, and so may the one around that.
-		for {
 			s.pending = append(s.pending, n)
 			f.exact &= n
-			if len(text)-i >= 2 && text[i] == ',' && text[i+1] == '"' && s.expected(f, i+1) { // mostly
-				i += 1 + int(s.keys[f.key].size)
-				if beside = flagBeside; text[i] <= ' ' {
-					i, beside, f.exact = skipSpace(text, i), 0, 0
-				}
-				continue value
-			}
+		}
+		// A value ends at i. Its container goes on or ends, and so may the ones around that.
+		for {
 			if i < len(text) && text[i] <= ' ' {
 				i = skipSpace(text, i)
 				f.exact = 0
@@ -261,25 +271,20 @@ value:
 			if i >= len(text) || f.closer == 0 {
 				return s.end(f, i)
 			}
-			if c := text[i]; c == f.closer {
-				i++
-				f, n = s.leave(f, i)
-				continue
-			} else if c != ',' {
-				return fail(i, "expected ',' or '"+string(rune(f.closer))+"'")
+			c := text[i]
+			i++
+			if c == ',' {
+				break
 			}
-			if i++; i < len(text) && text[i] <= ' ' {
-				i = skipSpace(text, i)
-				f.exact = 0
+			if c != f.closer {
+				return fail(i-1, "expected ',' or '"+string(rune(f.closer))+"'")
 			}
-			beside = 0
-			if f.closer == '}' {
-				if i, beside, err = s.key(f, i); err != nil {
-					return err
-				}
-			}
-			continue value
+			var n node
+			f, n = s.leave(f, i)
+			s.pending = append(s.pending, n)
+			f.exact &= n
 		}
+		at, beside = atItem, 0
 	}
 }
 

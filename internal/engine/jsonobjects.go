@@ -33,7 +33,6 @@ type key struct {
 	size, skip       uint32 // of its source, and of what is before tail
 	child            uint32 // the shape of the last object under it
 	home, rank       uint32 // a shape that it is in, and its place in the canonical order of that
-	next, last       uint32 // what comes after it in the last shape that it was in, as places in lists
 }
 
 // bucket holds keys that start alike.
@@ -114,9 +113,6 @@ func (s *scanner) expected(f *frame, i int) bool {
 	}
 	f.key = id
 	f.next++
-	if !f.following {
-		s.fresh = append(s.fresh, id)
-	}
 	return true
 }
 
@@ -135,8 +131,6 @@ func (s *scanner) found(f *frame, i int) bool {
 		}
 		f.key = id
 		s.fresh = append(s.fresh, id)
-		// What came after it before may come again.
-		f.next, f.last = s.keys[id].next, s.keys[id].last
 		return true
 	}
 	return false
@@ -147,6 +141,7 @@ func (s *scanner) depart(f *frame) {
 	f.following = false
 	f.fresh = uint32(len(s.fresh))
 	s.fresh = append(s.fresh, s.lists[s.known[f.shape].first:f.next]...)
+	f.next, f.last = 0, 0
 }
 
 // bucket returns where a key may be whose source starts with w.
@@ -242,7 +237,9 @@ func (s *scanner) ownShape(f *frame) uint32 {
 			own.exact = 0
 			s.shapes[own.at] &^= flagSorted
 			for i := range order {
-				s.shapes = append(s.shapes, node(order[i].place))
+				place := order[i].place
+				n := s.keys[keys[place]].node
+				s.shapes = append(s.shapes, makeNode(NullKind, n&flagExact, int(place), n.second()))
 			}
 			break
 		}
@@ -267,9 +264,6 @@ func (s *scanner) ownShape(f *frame) uint32 {
 		}
 	}
 	s.lists = append(s.lists, keys...)
-	for i, id := range keys {
-		s.keys[id].next, s.keys[id].last = own.first+uint32(i)+1, uint32(len(s.lists))
-	}
 	s.known = append(s.known, own)
 	return id
 }

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"unsafe"
 )
@@ -21,6 +22,11 @@ func word(s string, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// load is word without a check. The caller knows that the eight bytes are there.
+func load(s string, i int) uint64 {
+	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:])
 }
 
 // special is not zero if a byte of w is a quotation mark, a backslash or a

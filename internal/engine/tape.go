@@ -33,7 +33,8 @@ type tape struct {
 // where in shapes the shape of an object is.
 //
 // A shape is a head with the number of keys, the keys in document order and,
-// unless that is the canonical order too, the places of the keys in canonical order.
+// unless that is the canonical order too, an entry for every key in canonical order:
+// its place among the keys, its size, and flagExact if it has that.
 type node uint64
 
 const (
@@ -160,9 +161,9 @@ func (t *tape) get(n node, key string) (Value, bool) {
 		}
 		return t.value(t.nodes[n.first()+i]), true
 	}
-	i, found := slices.BinarySearchFunc(order, key, func(place node, key string) int { return compare(keys[place], key) })
+	i, found := slices.BinarySearchFunc(order, key, func(entry node, key string) int { return compare(keys[entry.first()], key) })
 	if !found {
 		return Value{}, false
 	}
-	return t.value(t.nodes[n.first()+int(order[i])]), true
+	return t.value(t.nodes[n.first()+order[i].first()]), true
 }
