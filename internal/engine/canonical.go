@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -140,60 +139,60 @@ func appendEscape(dst []byte, c byte) []byte {
 func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
 	var room [32]writing
 	stack := room[:0]
-	source := bytesOf(t.source)
 	next, mark := 0, n.opener() // mark is what stands before the next part: an opener, a comma or a colon
 container:
 	for {
-		children, keys, order := t.parts(n)
-		for {
-			if order != nil {
-				if dst, next, mark = t.appendMembers(dst, next, mark, children, keys, order); next == len(order) {
-					break
+		complete := false
+		if n.kind() == ObjectKind {
+			dst, next, mark, complete = t.appendMembers(dst, n, next, mark)
+		}
+		if !complete {
+			children, keys, order := t.parts(n)
+			for next < len(children) {
+				i := next
+				next++
+				if order != nil {
+					i = order[i].first()
 				}
-			} else if next >= len(children) {
-				break
-			}
-			i := next
-			next++
-			if order != nil {
-				i = order[i].first()
-			}
-			child := children[i]
-			text := t.extent(child)
-			start, size := text.first(), text.second()
-			if keys != nil {
-				key := keys[i]
-				if (child & key).has(flagExact) && child.has(flagBeside) {
-					start -= key.second() + 1 // The source has the member as it is wanted.
-					size += key.second() + 1
-				} else {
-					dst = t.appendString(dst, mark, key)
-					mark = ':'
+				child := children[i]
+				text := t.extent(child)
+				start, size := text.first(), text.second()
+				if keys != nil {
+					key := keys[i]
+					if (child & key).has(flagExact) && child.has(flagBeside) {
+						start -= key.second() + 1 // The source has the member as it is wanted.
+						size += key.second() + 1
+					} else {
+						dst = t.appendString(dst, mark, key)
+						mark = ':'
+					}
+				}
+				switch {
+				case child.has(flagExact):
+					dst = appendPart(dst, mark, t.source, start, size)
+				case child.container():
+					dst = append(dst, mark)
+					stack = append(stack, writing{n, next})
+					n, next, mark = child, 0, child.opener()
+					continue container
+				case child.kind() == StringKind:
+					dst = t.appendString(dst, mark, child)
+				default:
+					var err error
+					if dst, err = t.value(child).appendScalar(append(dst, mark)); err != nil {
+						return dst, err
+					}
+				}
+				mark = ','
+				if order != nil {
+					continue container
 				}
 			}
-			switch {
-			case child.has(flagExact):
-				dst = appendPart(dst, mark, source, start, size)
-			case child.container():
+			if len(children) == 0 {
 				dst = append(dst, mark)
-				stack = append(stack, writing{n, next})
-				n, next, mark = child, 0, child.opener()
-				continue container
-			case child.kind() == StringKind:
-				dst = t.appendString(dst, mark, child)
-			default:
-				var err error
-				if dst, err = t.value(child).appendScalar(append(dst, mark)); err != nil {
-					return dst, err
-				}
 			}
-			mark = ','
 		}
-		opener := n.opener()
-		if len(children) == 0 {
-			dst = append(dst, opener)
-		}
-		dst = append(dst, opener+2) // '}' and ']' stand two after '{' and '['
+		dst = append(dst, n.opener()+2) // '}' and ']' stand two after '{' and '['
 		if len(stack) == 0 {
 			return dst, nil
 		}
@@ -203,73 +202,67 @@ container:
 	}
 }
 
-// appendMembers appends an object's members from next on, as long as key and value stand
-// in the source as they are wanted and are short. It returns which one is next, and its
-// mark. What it does is what appendCanonical does, in few steps and without calls.
-func (t *tape) appendMembers(dst []byte, next int, mark byte, children, keys, order []node) ([]byte, int, byte) {
-	source := bytesOf(t.source)
+// appendMembers appends members of the object n from next on, as long as keys and values stand in the source as they are wanted and are short.
+// It returns which member is next, its mark, and whether there is none.
+//
+// It could be left out. It is here because it calls nothing and so takes a fraction of
+// what appendCanonical does. Keys that are in canonical order are left to that: of these
+// objects most are copied whole.
+func (t *tape) appendMembers(dst []byte, n node, next int, mark byte) (_ []byte, _ int, _ byte, complete bool) {
+	source, shapes := t.source, t.shapes[n.second():]
+	count := shapes[0].second()
+	if shapes[0].has(flagSorted) {
+		return dst, next, mark, false
+	}
+	keys, order, children := shapes[1:1+count], shapes[1+count:1+2*count], t.nodes[n.first():n.first()+count]
 	for ; next < len(order); next++ {
 		entry := order[next]
 		child := children[entry.first()]
 		text := t.extent(child)
 		start, size := text.first(), text.second()
 		at := len(dst)
-		if !(entry & child).has(flagExact) || len(source)-start < 64 || cap(dst)-at < 128 {
-			break
+		if !(entry & child).has(flagExact) || start > len(source)-64 || cap(dst)-at < 128 {
+			return dst, next, mark, false
 		}
 		if child.has(flagBeside) {
 			start -= entry.second() + 1
 			if size += entry.second() + 1; size > 64 {
-				break
+				return dst, next, mark, false
 			}
 		} else {
 			key := keys[entry.first()].first()
-			if size > 64 || entry.second() > 32 || len(source)-key < 32 {
-				break
+			if size > 64 || entry.second() > 32 || key > len(source)-64 {
+				return dst, next, mark, false
 			}
-			part := dst[at : at+33]
-			part[0] = mark
-			copy32(part[1:], source[key:key+32])
+			copyPart((*[65]byte)(dst[at:at+65]), mark, source, key, 32)
 			mark = ':'
 			at += 1 + entry.second()
 		}
-		part := dst[at : at+65]
-		part[0] = mark
-		copy32(part[1:], source[start:start+64])
-		if size > 32 {
-			copy32(part[33:], source[start+32:start+64])
-		}
+		copyPart((*[65]byte)(dst[at:at+65]), mark, source, start, size)
 		dst = dst[:at+1+size]
 		mark = ','
 	}
-	return dst, next, mark
+	return dst, next, mark, true
 }
 
 // appendPart appends mark and source[start:start+size], which is mostly short.
-func appendPart(dst []byte, mark byte, source []byte, start, size int) []byte {
+func appendPart(dst []byte, mark byte, source string, start, size int) []byte {
 	at := len(dst)
-	if size > 64 || len(source)-start < 64 || cap(dst)-at <= 64 {
+	if size > 64 || start > len(source)-64 || cap(dst)-at <= 64 {
 		return append(append(dst, mark), source[start:start+size]...)
 	}
-	// Copying more than is needed is faster than being exact.
-	part := dst[at : at+65]
-	part[0] = mark
-	copy32(part[1:33], source[start:start+64])
-	if size > 32 {
-		copy32(part[33:], source[start+32:start+64])
-	}
+	copyPart((*[65]byte)(dst[at:at+65]), mark, source, start, size)
 	return dst[:at+1+size]
 }
 
-// copy32 copies 32 bytes.
-func copy32(dst, src []byte) {
-	_, _ = dst[31], src[31]
-	le := binary.LittleEndian
-	a, b, c, d := le.Uint64(src), le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint64(src[24:])
-	le.PutUint64(dst, a)
-	le.PutUint64(dst[8:], b)
-	le.PutUint64(dst[16:], c)
-	le.PutUint64(dst[24:], d)
+// copyPart copies mark and up to 64 bytes. It copies more than is needed, which is faster
+// than being exact: the source must have 64 bytes from start on.
+func copyPart(part *[65]byte, mark byte, source string, start, size int) {
+	part[0] = mark
+	copy32((*[32]byte)(part[1:]), source[start:])
+	if size > 32 {
+		copy32((*[32]byte)(part[33:]), source[start+32:])
+	}
 }
 
 // writing is a container that is being written, and which child is next.
@@ -289,7 +282,7 @@ func (n node) opener() byte {
 // appendString appends mark and the canonical form of a string or key.
 func (t *tape) appendString(dst []byte, mark byte, n node) []byte {
 	if n.has(flagExact) {
-		return appendPart(dst, mark, bytesOf(t.source), n.first(), n.second())
+		return appendPart(dst, mark, t.source, n.first(), n.second())
 	}
 	text := n.within(t.source)
 	return append(appendEscaped(append(dst, mark, '"'), text[1:len(text)-1]), '"')

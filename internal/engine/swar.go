@@ -29,6 +29,12 @@ func load(s string, i int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:])
 }
 
+// copy32 copies the first 32 bytes of a text, which must have them. It is a copy without a
+// call, because memory that is a string's cannot be what is written to.
+func copy32(dst *[32]byte, text string) {
+	*dst = *(*[32]byte)(unsafe.Pointer(unsafe.StringData(text)))
+}
+
 // special is not zero if a byte of w is a quotation mark, a backslash or a
 // control character: something that a JSON string cannot hold as it is.
 func special(w uint64) uint64 {
