@@ -93,18 +93,19 @@ var scanners = sync.Pool{New: func() any { return newScanner() }}
 // scanner turns a text into a tape in one pass. It keeps its own stack, so no text
 // can exhaust the goroutine's.
 type scanner struct {
-	text    string
-	nodes   []node     // the children of containers that are closed
-	shapes  []node     // the shapes of objects that are closed
-	pending []node     // the children so far of open containers, container by container
-	open    []frame    // the containers around what is scanned; the first is the text as a whole
-	keys    []key      // keys that were met
-	known   []shape    // shapes that are expected again
-	lists   []uint32   // their keys, shape by shape
-	fresh   []uint32   // the keys so far of open objects that do not follow a shape
-	buckets [64]bucket // where keys are found
-	order   []sortable // the keys that are sorted
-	side    []byte     // the texts of those that have escapes
+	text     string
+	nodes    []node      // the children of containers that are closed
+	shapes   []node      // the shapes of objects that are closed
+	pending  []node      // the children so far of open containers, container by container
+	open     []frame     // the containers around what is scanned; the first is the text as a whole
+	keys     []key       // keys that were met
+	known    []shape     // shapes that are expected again
+	lists    []uint32    // their keys, shape by shape
+	fresh    []uint32    // the keys so far of open objects that do not follow a shape
+	buckets  [64]bucket  // where keys are found
+	variants [256]uint32 // and shapes
+	order    []sortable  // the keys that are sorted
+	side     []byte      // the texts of those that have escapes
 
 	depth    int    // the deepest value
 	count    int    // values and keys

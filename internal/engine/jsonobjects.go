@@ -14,7 +14,8 @@ import (
 // last element of a list of records, or what that had under the same key. So an object
 // is expected to have the shape of the last one there. An expected key is compared and
 // not scanned, and an object that has all of them needs no sorting either. Keys that
-// come in another order, or without some, are found by their first bytes.
+// come in another order, or without some, are found by their first bytes, and if they came
+// in that order before, they have that shape.
 
 // shape is a list of keys that is expected again.
 type shape struct {
@@ -216,6 +217,10 @@ func (s *scanner) ownShape(f *frame) uint32 {
 		return 0
 	}
 	s.fresh = s.fresh[:f.fresh] // its content stays for now
+	same := s.variant(keys)
+	if id := *same; s.has(id, keys) {
+		return id
+	}
 	order, known := s.permuted(keys)
 	repeated := false
 	if !known {
@@ -265,7 +270,27 @@ func (s *scanner) ownShape(f *frame) uint32 {
 	}
 	s.lists = append(s.lists, keys...)
 	s.known = append(s.known, own)
+	*same = id
 	return id
+}
+
+// variant returns where the number of the shape with these keys in this order may be.
+func (s *scanner) variant(keys []uint32) *uint32 {
+	hash := uint32(0)
+	for _, id := range keys {
+		hash = hash*31 + id
+	}
+	return &s.variants[hash*0x9E3779B9>>24]
+}
+
+// has reports whether a shape has these keys in this order. The number may be of another
+// text's shape.
+func (s *scanner) has(id uint32, keys []uint32) bool {
+	if int(id) >= len(s.known) {
+		return false
+	}
+	known := &s.known[id]
+	return int(known.count) == len(keys) && slices.Equal(s.lists[known.first:known.first+known.count], keys)
 }
 
 // permuted returns the canonical order of keys if they are those of a shape in another
