@@ -141,8 +141,11 @@ func newScanner() *scanner {
 	return s
 }
 
-// reset forgets the text. Shape 0 has no keys and is known always; shape 1 is the last
-// one that is not worth to be remembered.
+// firstShape is the number of the first shape that a text has. Shape 0 has no keys and is
+// known always; shape 1 is the last one that is not worth to be remembered.
+const firstShape = 2
+
+// reset forgets the text.
 func (s *scanner) reset() {
 	s.text = ""
 	s.nodes, s.shapes, s.pending, s.open = s.nodes[:0], append(s.shapes[:0], flagSorted), s.pending[:0], s.open[:0]

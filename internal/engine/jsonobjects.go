@@ -119,8 +119,8 @@ func (s *scanner) expected(f *frame, i int) bool {
 
 // found scans the key at i if it is any one that was met before.
 func (s *scanner) found(f *frame, i int) bool {
-	if len(s.text)-i < 8 {
-		return false
+	if len(s.text)-i < 8 || len(s.known) == firstShape {
+		return false // Before an object ends, no key is likely to come again.
 	}
 	for _, id := range s.bucket(word(s.text, i)) {
 		// What a bucket holds may be of another text.
@@ -325,9 +325,15 @@ type sortable struct {
 	decoded bool
 }
 
+// fewSorted is how many keys are sorted by insertion.
+const fewSorted = 16
+
 // sort brings keys into canonical order, equal ones in document order.
 func (s *scanner) sort(keys []uint32) []sortable {
-	order := s.order[:0]
+	if cap(s.order) < len(keys) {
+		s.order = make([]sortable, max(len(keys), maxShapeKeys))
+	}
+	order := s.order[:len(keys)]
 	s.side = s.side[:0]
 	for i, id := range keys {
 		k := &s.keys[id]
@@ -336,22 +342,18 @@ func (s *scanner) sort(keys []uint32) []sortable {
 		if k.node.has(flagEscaped) {
 			s.decode(&o)
 		}
-		order = append(order, o)
+		j := i
+		if len(keys) <= fewSorted {
+			for ; j > 0 && (order[j-1].prefix > o.prefix || order[j-1].prefix == o.prefix && s.compare(order[j-1], o) > 0); j-- {
+				order[j] = order[j-1]
+			}
+		}
+		order[j] = o
 	}
-	s.order = order
-	if len(order) > 16 {
+	if len(keys) > fewSorted {
 		slices.SortFunc(order, func(a, b sortable) int {
 			return cmp.Or(s.compare(a, b), cmp.Compare(a.place, b.place))
 		})
-		return order
-	}
-	for i := 1; i < len(order); i++ { // for the few keys of most objects
-		o := order[i]
-		j := i
-		for ; j > 0 && (order[j-1].prefix > o.prefix || order[j-1].prefix == o.prefix && s.compare(order[j-1], o) > 0); j-- {
-			order[j] = order[j-1]
-		}
-		order[j] = o
 	}
 	return order
 }

@@ -139,7 +139,7 @@ func (c *Contract) freshness(env *Envelope, now time.Time) (TruthState, []Reason
 func (c *Contract) missingFields(v Value) []string {
 	var missing []string
 	for _, field := range c.RequiredFields {
-		if _, ok := v.Get(field); !ok {
+		if !v.has(field) {
 			missing = append(missing, field)
 		}
 	}

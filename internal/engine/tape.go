@@ -140,30 +140,31 @@ func (t *tape) parts(n node) (children, keys, order []node) {
 // fewKeys is where comparing with every key stops being faster than a search.
 const fewKeys = 8
 
-func (t *tape) get(n node, key string) (Value, bool) {
+// find returns which child of an object has a key, -1 if none has.
+func (t *tape) find(n node, key string) int {
 	keys, order := t.keys(n.second())
 	if len(keys) <= fewKeys {
 		for i, k := range keys {
-			if !k.has(flagEscaped) && k.second() != len(key)+2 {
-				continue
-			}
-			if t.keyText(k) == key {
-				return t.value(t.nodes[n.first()+i]), true
+			if k.has(flagEscaped) {
+				if t.keyText(k) == key {
+					return i
+				}
+			} else if first := k.first() + 1; k.second() == len(key)+2 && t.source[first:first+len(key)] == key {
+				return i
 			}
 		}
-		return Value{}, false
+		return -1
 	}
 	compare := func(k node, key string) int { return strings.Compare(t.keyText(k), key) }
 	if order == nil {
-		i, found := slices.BinarySearchFunc(keys, key, compare)
-		if !found {
-			return Value{}, false
+		if i, found := slices.BinarySearchFunc(keys, key, compare); found {
+			return i
 		}
-		return t.value(t.nodes[n.first()+i]), true
+		return -1
 	}
 	i, found := slices.BinarySearchFunc(order, key, func(entry node, key string) int { return compare(keys[entry.first()], key) })
 	if !found {
-		return Value{}, false
+		return -1
 	}
-	return t.value(t.nodes[n.first()+order[i].first()]), true
+	return order[i].first()
 }

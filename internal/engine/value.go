@@ -203,9 +203,26 @@ func (v Value) Get(key string) (Value, bool) {
 		return Value{}, false
 	}
 	if v.tape != nil {
-		return v.tape.get(node(v.bits), key)
+		n := node(v.bits)
+		i := v.tape.find(n, key)
+		if i < 0 {
+			return Value{}, false
+		}
+		return v.tape.value(v.tape.nodes[n.first()+i]), true
 	}
 	return v.made.get(key)
+}
+
+// has reports whether v is an object that has the given key.
+func (v *Value) has(key string) bool {
+	switch {
+	case v.kind != ObjectKind:
+		return false
+	case v.tape != nil:
+		return v.tape.find(node(v.bits), key) >= 0
+	}
+	_, ok := v.made.get(key)
+	return ok
 }
 
 // Scalar returns a string as it is and a number or boolean in its canonical
