@@ -101,25 +101,36 @@ var shortEscape = [0x20]byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': '
 // appendString appends a UTF-8 text between quotation marks.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); i++ {
-		if len(s)-i >= 8 {
-			m := special(word(s, i))
-			if m == 0 {
-				i += 7
-				continue
-			}
-			i += firstMark(m)
+	for {
+		plain := plainBytes(s)
+		dst = append(dst, s[:plain]...)
+		if plain == len(s) {
+			return append(dst, '"')
 		}
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		dst = appendEscape(append(dst, s[start:i]...), c)
-		start = i + 1
+		dst = appendEscape(dst, s[plain])
+		s = s[plain+1:]
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+}
+
+// plainBytes is how many of the first bytes of s can stand for themselves in a JSON string.
+func plainBytes(s string) int {
+	i := 0
+	for ; len(s)-i >= 8; i += 8 {
+		if m := special(word(s, i)); m != 0 {
+			return i + firstMark(m)
+		}
+	}
+	if i < len(s) && len(s) >= 8 {
+		if special(word(s, len(s)-8)) == 0 {
+			return len(s)
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
 }
 
 // appendEscape appends a character that cannot stand for itself.

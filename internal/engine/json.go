@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -82,8 +81,10 @@ func scanJSON(text string) (Value, extent, error) {
 	}
 	// What the scanner made is its own; the tape is a copy of the right size.
 	count := len(s.nodes)
-	s.nodes = append(s.nodes, s.shapes...)
-	words := slices.Clone(s.nodes)
+	made := append(s.nodes, s.shapes...)
+	words := make([]node, len(made))
+	copy(words, made)
+	s.nodes = made
 	t := &tape{source: text, nodes: words[:count], shapes: words[count:]}
 	return t.value(root), size, nil
 }
