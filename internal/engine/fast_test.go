@@ -4,6 +4,8 @@
 package engine
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -70,4 +72,13 @@ func FuzzFast(f *testing.F) {
 			require.Equal(t, string(made), string(copied))
 		}
 	})
+}
+
+// TestHexDigits: four bytes are written as the standard library writes them.
+func TestHexDigits(t *testing.T) {
+	for b := range 256 {
+		bytes := []byte{byte(b), byte(255 - b), byte(b * 7), byte(b >> 1)}
+		got := binary.LittleEndian.AppendUint64(nil, hexDigits(binary.LittleEndian.Uint32(bytes)))
+		require.Equal(t, hex.EncodeToString(bytes), string(got))
+	}
 }

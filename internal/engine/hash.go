@@ -5,7 +5,7 @@ package engine
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"sync"
 )
 
@@ -50,7 +50,11 @@ func (r *Reading) hash(observed Value) error {
 }
 
 func appendHash(dst []byte, sum [sha256.Size]byte) []byte {
-	return hex.AppendEncode(append(dst, hashPrefix...), sum[:])
+	dst = append(dst, hashPrefix...)
+	for i := 0; i < len(sum); i += 4 {
+		dst = binary.LittleEndian.AppendUint64(dst, hexDigits(binary.LittleEndian.Uint32(sum[i:])))
+	}
+	return dst
 }
 
 // The ids of a reading that was not hashed, because Read failed, are "".

@@ -5,13 +5,14 @@ package engine
 
 // What the rules give as reasons are few lists, which are made once.
 var (
+	sealedReason   = []ReasonCode{ReasonSealed}
 	bothMismatch   = []ReasonCode{ReasonSourceMismatch, ReasonTargetMismatch}
 	versionMissing = []ReasonCode{ReasonMissingRequiredField, ReasonStaleObservation}
 
 	singleReason = func() map[ReasonCode][]ReasonCode {
 		lists := make(map[ReasonCode][]ReasonCode)
 		for _, r := range []ReasonCode{
-			ReasonSealed, ReasonNoDispatch, ReasonTransportFailed, ReasonParseFailed,
+			ReasonNoDispatch, ReasonTransportFailed, ReasonParseFailed,
 			ReasonProtocolConflict, ReasonEmptyWithoutSentinel, ReasonSourceMismatch,
 			ReasonTargetMismatch, ReasonMissingRequiredField, ReasonStaleObservation,
 			ReasonSchemaInvalid, ReasonUnverifiedEffect, ReasonResultNotCaptured,

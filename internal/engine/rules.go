@@ -92,7 +92,7 @@ func (c *Contract) Evaluate(env *Envelope, p Payload, now time.Time) Evaluation 
 	if c.ClaimType == ClaimNotFound {
 		state = StateNotFound
 	}
-	return Evaluation{Decision: Sealed, TruthState: state, ReasonCodes: reason(ReasonSealed)}
+	return Evaluation{Decision: Sealed, TruthState: state, ReasonCodes: sealedReason}
 }
 
 // sentinelMatches reports whether the payload, or one top-level value of it, is
