@@ -24,8 +24,7 @@ type Reading struct {
 	ContentHash string
 
 	// What the adapter adds to the metadata; it wins over the user's.
-	own      [2]Member
-	ownCount uint8
+	own []Member
 
 	ids string // the default observation and call ids, one after the other
 }
@@ -200,6 +199,5 @@ func firstRunes(s string, n int) string {
 }
 
 func (r *Reading) add(key string, v Value) {
-	r.own[r.ownCount] = Member{Key: key, Value: v}
-	r.ownCount++
+	r.own = append(r.own, Member{Key: key, Value: v})
 }

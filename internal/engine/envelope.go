@@ -42,9 +42,8 @@ type Envelope struct {
 	// cannot be bound; "" normally. It decides between rules 2 and 3.
 	Gap ReasonCode
 
-	user     []Member
-	own      [2]Member
-	ownCount uint8
+	user []Member // the metadata of the input
+	own  []Member // and of its adapter
 }
 
 // Envelope binds a reading to the identity of in, with defaults for what in does
@@ -69,7 +68,6 @@ func (in *Input) Envelope(r Reading, now time.Time) (Envelope, error) {
 		Gap:           in.Gap,
 		user:          in.Metadata,
 		own:           r.own,
-		ownCount:      r.ownCount,
 	}
 	if env.ToolName == "" {
 		env.ToolName = "unspecified-tool"
@@ -154,7 +152,7 @@ func tooLong(text string, limit int) bool {
 // Metadata returns the metadata: the input's kind, then the user's scalars,
 // which may replace it, then what the adapter found, which replaces both.
 func (env *Envelope) Metadata() []Member {
-	all := make([]Member, 0, 1+len(env.user)+int(env.ownCount))
+	all := make([]Member, 0, 1+len(env.user)+len(env.own))
 	at := make(map[string]int, cap(all))
 	put := func(m Member) {
 		if i, ok := at[m.Key]; ok {
@@ -168,14 +166,14 @@ func (env *Envelope) Metadata() []Member {
 	for _, m := range env.user {
 		put(m)
 	}
-	for _, m := range env.own[:env.ownCount] {
+	for _, m := range env.own {
 		put(m)
 	}
 	return all
 }
 
 func (env *Envelope) conflict() bool {
-	for _, m := range env.own[:env.ownCount] {
+	for _, m := range env.own {
 		if m.Key == "protocol_conflict" {
 			return m.Value.Bool()
 		}
