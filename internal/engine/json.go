@@ -205,8 +205,11 @@ func (s *scanner) scan() *Error {
 	i, at, beside := 0, atValue, node(0)
 	var err *Error
 	for {
-		if at == atItem && (f.closer == ']' || f.next != f.last) && !s.careful {
-			i, at, beside = s.run(f, i)
+		if at == atItem && !s.careful {
+			// Run where there may be something for it.
+			if f.next != f.last || f.closer == ']' && i < len(text) && text[i]|0x20 != '{' { // neither '{' nor '['
+				i, at, beside = s.run(f, i)
+			}
 		}
 		if at != atEnd && i < len(text) && text[i] <= ' ' {
 			i = skipSpace(text, i)
