@@ -153,55 +153,57 @@ func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
 	next, mark := 0, n.opener() // mark is what stands before the next part: an opener, a comma or a colon
 container:
 	for {
-		complete := false
-		if n.kind() == ObjectKind {
-			dst, next, mark, complete = t.appendMembers(dst, n, next, mark)
-		}
-		if !complete {
-			children, keys, order := t.parts(n)
-			for next < len(children) {
-				i := next
-				next++
-				if order != nil {
-					i = order[i].first()
-				}
-				child := children[i]
-				text := t.extent(child)
-				start, size := text.first(), text.second()
-				if keys != nil {
-					key := keys[i]
-					if (child & key).has(flagExact) && child.has(flagBeside) {
-						start -= key.second() + 1 // The source has the member as it is wanted.
-						size += key.second() + 1
-					} else {
-						dst = t.appendString(dst, mark, key)
-						mark = ':'
-					}
-				}
-				switch {
-				case child.has(flagExact):
-					dst = appendPart(dst, mark, t.source, start, size)
-				case child.container():
-					dst = append(dst, mark)
-					stack = append(stack, writing{n, next})
-					n, next, mark = child, 0, child.opener()
-					continue container
-				case child.kind() == StringKind:
-					dst = t.appendString(dst, mark, child)
-				default:
-					var err error
-					if dst, err = t.value(child).appendScalar(append(dst, mark)); err != nil {
-						return dst, err
-					}
-				}
-				mark = ','
-				if order != nil {
-					continue container
+		children, keys, order := t.parts(n)
+		for next < len(children) {
+			i := next
+			next++
+			if order != nil {
+				i = order[i].first()
+			}
+			child := children[i]
+			text := t.extent(child)
+			start, size := text.first(), text.second()
+			if keys != nil {
+				key := keys[i]
+				if (child & key).has(flagExact) && child.has(flagBeside) {
+					start -= key.second() + 1 // The source has the member as it is wanted.
+					size += key.second() + 1
+				} else {
+					dst = t.appendString(dst, mark, key)
+					mark = ':'
 				}
 			}
-			if len(children) == 0 {
+			switch {
+			case child.has(flagExact):
+				dst = appendPart(dst, mark, t.source, start, size)
+			case child.container():
 				dst = append(dst, mark)
+				first, complete := 0, false
+				mark = child.opener()
+				if mark == '{' {
+					dst, first, mark, complete = t.appendMembers(dst, child, 0, mark)
+				}
+				if !complete {
+					stack = append(stack, writing{n, next})
+					n, next = child, first
+					continue container
+				}
+				dst = append(dst, '}')
+			case child.kind() == StringKind:
+				dst = t.appendString(dst, mark, child)
+			default:
+				var err error
+				if dst, err = t.value(child).appendScalar(append(dst, mark)); err != nil {
+					return dst, err
+				}
 			}
+			mark = ','
+			if order != nil {
+				dst, next, mark, _ = t.appendMembers(dst, n, next, mark)
+			}
+		}
+		if len(children) == 0 {
+			dst = append(dst, mark)
 		}
 		dst = append(dst, n.opener()+2) // '}' and ']' stand two after '{' and '['
 		if len(stack) == 0 {
