@@ -50,6 +50,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 	clock := k.end.Time().Truncate(time.Microsecond)
 	in, conflict := input(k, c)
 	in.ToolName = clip(k.tool, maxNameRunes)
+	in.ObservedAt = now(clock)
 	if id := k.id; utf8.RuneCountInString(id) <= maxNameRunes {
 		in.ToolCallID = id
 	}
@@ -63,7 +64,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		gap = engine.ReasonResultTruncated
 	}
 
-	reading, err := k.read(in, c.Observation.Kind)
+	reading, err := k.read(&in, c.Observation.Kind)
 	if err != nil {
 		reading, gap = unreadable(reading, err, gap)
 	}
@@ -72,7 +73,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		payload.Value = c.Observation.Payload.Select(payload.Value)
 	}
 
-	scope := scope{t: t, k: k, result: payload}
+	scope := &scope{t: t, k: k, result: payload}
 	contract := c.Base
 	var unbound engine.ReasonCode
 	contract.SourceRef, unbound = bind(c.SourceRef, scope, unbound)
@@ -113,7 +114,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 	}
 	env.ProtocolConflict = env.ProtocolConflict || conflict
 	env.Gap = gap
-	env.ObservedAt = now(clock)
+	env.ObservedAt = in.ObservedAt
 	if at := c.Observation.ObservedAt; at != nil {
 		text, ok := at.Render(scope)
 		if !ok {
@@ -131,7 +132,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		}
 	}
 	if t.account != nil {
-		t.account.tried(scope, c, contract, env, clock, o.Evaluation)
+		t.account.tried(*scope, c, contract, env, clock, o.Evaluation)
 	}
 	return o
 }
@@ -150,9 +151,9 @@ func (k *call) read(in *engine.Input, kind policy.Kind) (engine.Reading, error) 
 
 // input is the adapter document that a call's result amounts to under a
 // contract, and whether something contradicts the result.
-func input(k *call, c *policy.Contract) (in *engine.Input, conflict bool) {
+func input(k *call, c *policy.Contract) (in engine.Input, conflict bool) {
 	r := &k.result
-	in = &engine.Input{Kind: r.Kind, Body: r.Value, ExitCode: r.ExitCode}
+	in = engine.Input{Kind: r.Kind, Body: r.Value, ExitCode: r.ExitCode}
 	conflict = r.Failed || k.conflict || k.failure.Kind == genai.ToolError
 
 	status := k.status
@@ -242,7 +243,7 @@ func unreadable(failed engine.Reading, err error, gap engine.ReasonCode) (engine
 
 // bind renders a ref of the contract itself. A ref that cannot be rendered
 // leaves the claim without a subject.
-func bind(ref *policy.Template, s scope, unbound engine.ReasonCode) (string, engine.ReasonCode) {
+func bind(ref *policy.Template, s *scope, unbound engine.ReasonCode) (string, engine.ReasonCode) {
 	text, ok := ref.Render(s)
 	if ok && text != "" && utf8.RuneCountInString(text) <= maxRefRunes {
 		return text, unbound
@@ -258,7 +259,7 @@ func bind(ref *policy.Template, s scope, unbound engine.ReasonCode) (string, eng
 
 // observedRef renders where the result says that it came from. Without such a
 // ref the contract's own is taken; one that finds nothing matches nothing.
-func observedRef(ref *policy.Template, s scope, contract string) string {
+func observedRef(ref *policy.Template, s *scope, contract string) string {
 	if ref == nil {
 		return contract
 	}
