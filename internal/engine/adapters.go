@@ -86,10 +86,11 @@ func parseBody(body Value) (Payload, error) {
 	if body.Kind() != StringKind {
 		return Payload{Value: body, Parsed: true}, nil
 	}
-	if body.Text() == "" {
+	text := body.Text()
+	if text == "" {
 		return Payload{Parsed: true}, nil
 	}
-	return parseText(body.Text())
+	return parseText(text)
 }
 
 func parseText(text string) (Payload, error) {
@@ -118,8 +119,10 @@ func (in *Input) readMCP(r *Reading) (observed Value) {
 		if observed.Kind() == StringKind || !in.document {
 			r.Payload.Value = observed
 		}
-		if p, err := parseBody(observed); in.ParseText && err == nil && p.Parsed {
-			r.Payload = p
+		if in.ParseText {
+			if p, err := parseBody(observed); err == nil && p.Parsed {
+				r.Payload = p
+			}
 		}
 	}
 	if structured.Kind() != ObjectKind {
@@ -153,6 +156,12 @@ func (in *Input) mcpText() Value {
 	}
 	blocks, _ := in.Body.Get("content")
 	if blocks.Kind() != ArrayKind {
+		return blocks
+	}
+	if blocks.Len() == 1 { // mostly
+		if text, _ := blocks.Index(0).Get("text"); text.Kind() == StringKind {
+			return text
+		}
 		return blocks
 	}
 	var texts []string

@@ -75,9 +75,14 @@ func textResult(size int) string {
 	return strings.Repeat("The order was found and is on its way. ", size/39+1)[:size]
 }
 
+// mcpTextResult is a JSON result as the Model Context Protocol returns it as a text.
+func mcpTextResult(size int) string {
+	return `{"content":[{"type":"text","text":` + string(appendString(nil, jsonResult(size))) + `}],"isError":false}`
+}
+
 // sealText parses a result and seals it, as a collector does for every result.
 func sealText(c *Contract, in *Input, text string, now time.Time) (Record, error) {
-	if in.Kind == KindJSON {
+	if in.Kind == KindJSON || in.Kind == KindMCP {
 		v, err := ParseJSON(text)
 		if err != nil {
 			return Record{}, err
@@ -131,6 +136,7 @@ func BenchmarkSeal(b *testing.B) {
 			{"canonical", KindJSON, canonicalResult(size), benchmarkContract("customer_id", "name", "items")},
 			{"untidy", KindJSON, untidyResult(size), benchmarkContract("customer_id", "name", "items")},
 			{"text", KindText, textResult(size), benchmarkContract()},
+			{"mcp", KindMCP, mcpTextResult(size), benchmarkContract()},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", shape.name, size), func(b *testing.B) {
 				in := benchmarkInput(shape.kind)
@@ -171,6 +177,10 @@ func TestAllocations(t *testing.T) {
 		{"canonical 64 KiB", KindJSON, canonicalResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
 		{"untidy 64 KiB", KindJSON, untidyResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
 		{"text 512 B", KindText, textResult(512), nil, 2},
+		{"text 64 KiB", KindText, textResult(64 << 10), nil, 2},
+		{"mcp structured 512 B", KindMCP, `{"structuredContent":` + jsonResult(512) + `}`, []string{"customer_id", "name", "items"}, 4},
+		{"mcp structured 64 KiB", KindMCP, `{"structuredContent":` + jsonResult(64<<10) + `}`, []string{"customer_id", "name", "items"}, 4},
+		{"mcp text 64 KiB", KindMCP, mcpTextResult(64 << 10), nil, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, in := benchmarkContract(tc.fields...), benchmarkInput(tc.kind)
@@ -231,11 +241,11 @@ func TestSealingRatio(t *testing.T) {
 		size  int
 		limit float64
 	}{
-		{"json", jsonResult, 512, 15},
-		{"json", jsonResult, 4 << 10, 9},
-		{"json", jsonResult, 64 << 10, 8},
-		{"untidy", untidyResult, 64 << 10, 12},
-		{"canonical", canonicalResult, 64 << 10, 7},
+		{"json", jsonResult, 512, 13},
+		{"json", jsonResult, 4 << 10, 8},
+		{"json", jsonResult, 64 << 10, 7},
+		{"untidy", untidyResult, 64 << 10, 11},
+		{"canonical", canonicalResult, 64 << 10, 6},
 	} {
 		c, in, text := benchmarkContract("customer_id", "name", "items"), benchmarkInput(KindJSON), tc.text(tc.size)
 		data := []byte(text)
