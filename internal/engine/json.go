@@ -108,6 +108,8 @@ type scanner struct {
 	order    []sortable  // the keys that are sorted
 	side     []byte      // the texts of those that have escapes
 
+	followed, departed int // objects that had the shape of the last one in their place, and that had not
+
 	depth    int    // the deepest value
 	count    int    // values and keys
 	longest  int    // bytes of the longest string, if it is longer than a word
@@ -131,6 +133,7 @@ type frame struct {
 	// in fresh from fresh on.
 	shape, next, last, fresh uint32
 	key                      uint32 // the key whose value is scanned
+	likely                   uint32 // the shape of the last object in the same place
 	keys, known              uint32 // how many there were before the object
 	following                bool
 	closer                   byte // '}' or ']', 0 around the whole text
@@ -152,6 +155,7 @@ func (s *scanner) reset() {
 	s.nodes, s.shapes, s.pending, s.open = s.nodes[:0], append(s.shapes[:0], flagSorted), s.pending[:0], s.open[:0]
 	s.keys, s.lists, s.fresh = s.keys[:0], s.lists[:0], s.fresh[:0]
 	s.known = append(s.known[:0], shape{exact: flagExact}, shape{})
+	s.followed, s.departed = 0, 0
 	s.depth, s.count, s.longest, s.seen, s.unpaired = 0, 0, 0, 0, false
 }
 
@@ -328,6 +332,10 @@ func (s *scanner) enter(f *frame, opener byte, i int, beside node) *frame {
 	f.following = opener == '{'
 	f.next, f.last = 0, 0
 	if f.following {
+		f.likely = child
+		if s.departed > 2*s.followed+4 {
+			child = 0 // The keys come in any order, so none is expected.
+		}
 		known := &s.known[child]
 		f.shape, f.next, f.last = child, known.first, known.first+known.count
 		f.keys, f.known = uint32(len(s.keys)), uint32(len(s.known))
@@ -344,6 +352,11 @@ func (s *scanner) leave(f *frame, end int) (around *frame, n node) {
 		s.count += 2 * (len(s.pending) - int(f.base))
 		if !f.following || f.next != f.last {
 			child = s.ownShape(f)
+		}
+		if child == f.likely {
+			s.followed++
+		} else if f.likely != 0 {
+			s.departed++
 		}
 		known := &s.known[child]
 		second = int(known.at)

@@ -122,7 +122,8 @@ func (s *scanner) found(f *frame, i int) bool {
 	if len(s.text)-i < 8 || len(s.known) == firstShape {
 		return false // Before an object ends, no key is likely to come again.
 	}
-	for _, id := range s.bucket(word(s.text, i)) {
+	b := s.bucket(word(s.text, i))
+	for at, id := range b {
 		// What a bucket holds may be of another text.
 		if int(id) >= len(s.keys) || !s.keys[id].matches(s.text, i) {
 			continue
@@ -132,6 +133,10 @@ func (s *scanner) found(f *frame, i int) bool {
 		}
 		f.key = id
 		s.fresh = append(s.fresh, id)
+		if at > 0 { // New keys drive out the one that was not met for longest.
+			copy(b[1:at+1], b[:at])
+			b[0] = id
+		}
 		return true
 	}
 	return false
