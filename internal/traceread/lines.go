@@ -60,6 +60,7 @@ func (s *stream) lines() bool {
 
 // readLine reads up to the end of a line, or so much that it is a long one.
 func (s *stream) readLine() (text []byte, end bool, err error) {
+	text = s.pool.buffer()
 	for {
 		part, err := s.r.ReadSlice('\n')
 		text = append(text, part...)

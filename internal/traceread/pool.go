@@ -19,6 +19,7 @@ type pool struct {
 	ordered  chan *job
 	stopped  chan struct{}
 	workers  sync.WaitGroup
+	buffers  sync.Pool // of *[]byte, see buffer
 }
 
 var errStopped = errors.New("stopped")
@@ -53,6 +54,17 @@ func newPool(jobs int, h Handler) *pool {
 	}
 	return p
 }
+
+// buffer returns an empty buffer for a line, which may have been one before.
+func (p *pool) buffer() []byte {
+	if b, ok := p.buffers.Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return nil
+}
+
+// recycle takes back a buffer that nobody uses any more.
+func (p *pool) recycle(b []byte) { p.buffers.Put(&b) }
 
 // parse hands a text to a worker. It answers false if reading is to stop.
 func (p *pool) parse(at Place, text []byte, parse func([]byte) (ptrace.Traces, error)) bool {
