@@ -22,6 +22,8 @@ type Decoder struct {
 	set   []attr
 	seen  purpose // what the attributes of the current span are looked at for
 	flat  []flatAttribute
+
+	histories histories
 }
 
 // flatAttribute is one field of a message list that was flattened into
@@ -71,6 +73,7 @@ func (d *Decoder) Traces(td ptrace.Traces) ([]Span, []ptrace.Span) {
 			}
 		}
 	}
+	d.histories = histories{}
 	return facts, sources
 }
 
@@ -95,6 +98,7 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		s.End = s.Start
 	}
 
+	d.histories.begin(s.TraceID)
 	d.collect(s.attributes)
 	if d.seen&forConversation != 0 {
 		s.Conversation = d.conversation()

@@ -29,7 +29,7 @@ func eventMessages(events []EventAttribute, role Role, dialect *Dialect, span pt
 				continue
 			}
 			if v, ok := event.Attributes().Get(e.Key); ok {
-				m := readMessages(v, role, dialect)
+				m := readMessages(v, role, dialect, nil)
 				all.Recorded = all.Recorded || m.Recorded
 				all.Broken = all.Broken || m.Broken
 				all.List = append(all.List, m.List...)

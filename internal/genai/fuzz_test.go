@@ -192,7 +192,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Add(`[{"type":"function_call","call_id":"k","name":"f"},{"type":"mcp_call","error":"x"},"loose"]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		m := readMessages(pcommon.NewValueStr(text), User, googleADK)
+		m := readMessages(pcommon.NewValueStr(text), User, googleADK, nil)
 		if !m.Recorded {
 			require.Contains(t, []string{"", "null", `""`}, strings.TrimSpace(text))
 		}

@@ -133,7 +133,7 @@ func (d *Decoder) messageList(attrs []attr, prefixes []string, events []EventAtt
 	}
 	for _, a := range attrs {
 		if d.have[a] {
-			if m := readMessages(d.value[a], role, dialect); m.Recorded {
+			if m := readMessages(d.value[a], role, dialect, &d.histories); m.Recorded {
 				return m
 			}
 		}
@@ -142,8 +142,9 @@ func (d *Decoder) messageList(attrs []attr, prefixes []string, events []EventAtt
 }
 
 // readMessages reads a list from an attribute: structured, JSON, or plain text,
-// which is one message.
-func readMessages(v pcommon.Value, role Role, d *Dialect) Messages {
+// which is one message. Most of a JSON list may be in the histories, which may be
+// nil.
+func readMessages(v pcommon.Value, role Role, d *Dialect, h *histories) Messages {
 	var text string
 	switch v.Type() {
 	case pcommon.ValueTypeEmpty:
@@ -163,9 +164,12 @@ func readMessages(v pcommon.Value, role Role, d *Dialect) Messages {
 		return Messages{}
 	}
 	if looksJSON(text) {
+		if list, ok := h.read(text, role, d); ok {
+			return Messages{Recorded: true, List: list}
+		}
 		value, err := engine.ParseJSON(text)
 		if err == nil {
-			return messagesOf(value, role, d)
+			return h.readWhole(value, text, role, d)
 		}
 		if jsonPrefix(text) != jsonWrong || brokenOff(text) {
 			return Messages{Recorded: true, Broken: true}
@@ -201,7 +205,7 @@ func messagesOf(v engine.Value, role Role, d *Dialect) Messages {
 		if prompt := text(v, "prompt"); prompt != "" { // the AI SDK's {"system": …, "prompt": …}
 			return messagesOf(engine.String(prompt), role, d)
 		}
-		if list, ok := looseMessages(engine.Array(v), role, d); ok {
+		if list, _, ok := looseMessages(engine.Array(v), role, d); ok {
 			return Messages{Recorded: true, List: list}
 		}
 		return Messages{Recorded: true, Broken: true}
@@ -210,7 +214,7 @@ func messagesOf(v engine.Value, role Role, d *Dialect) Messages {
 		for v.Len() == 1 && v.Index(0).Kind() == engine.ArrayKind {
 			v = v.Index(0)
 		}
-		list, ok := looseMessages(v, role, d)
+		list, _, ok := looseMessages(v, role, d)
 		return Messages{Recorded: true, Broken: !ok, List: list}
 	default:
 		return Messages{Recorded: true, Broken: true}
@@ -220,8 +224,9 @@ func messagesOf(v engine.Value, role Role, d *Dialect) Messages {
 // looseMessages reads a list whose elements are messages, or parts that stand
 // outside any: OpenAI's Responses API puts calls and results between the
 // messages. A call is then its asker's message, a result a tool's. It answers
-// false if an element is neither.
-func looseMessages(v engine.Value, role Role, d *Dialect) (list []Message, ok bool) {
+// false if an element is neither, and whether a further element could belong to
+// the last message.
+func looseMessages(v engine.Value, role Role, d *Dialect) (list []Message, isOpen, ok bool) {
 	list = make([]Message, 0, v.Len())
 	ok = true
 	open := -1 // the message that loose text is added to
@@ -254,5 +259,5 @@ func looseMessages(v engine.Value, role Role, d *Dialect) (list []Message, ok bo
 		}
 		list, open = append(list, m), -1
 	}
-	return list, ok
+	return list, open >= 0, ok
 }

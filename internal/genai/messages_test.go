@@ -203,7 +203,7 @@ func TestReadMessages(t *testing.T) {
 		{"brackets that are no JSON", `[see below] hi`, `user: "[see below] hi"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := dump(readMessages(pcommon.NewValueStr(tc.text), User, nil))
+			got := dump(readMessages(pcommon.NewValueStr(tc.text), User, nil, nil))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
