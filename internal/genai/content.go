@@ -68,7 +68,7 @@ func contentOfText(s string, d *Dialect) Content {
 func contentOfValue(v engine.Value, d *Dialect) Content {
 	switch v.Kind() {
 	case engine.StringKind:
-		if placeholder(v.Text(), d) || d.placeholder(v.Text()) {
+		if text := v.Text(); placeholder(text, d) || d.placeholder(text) {
 			return Content{}
 		}
 		return Content{Form: Text, Value: v, Dialect: d}

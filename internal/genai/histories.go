@@ -13,7 +13,7 @@ import (
 // histories are the lists of messages that were read last from the spans of one
 // trace. A model is given the whole conversation each time, so that most of a
 // list is one that was read before, and goes on from there. What two spans show
-// are then the same parts in one place.
+// are then the same parts in one place. What models answer is not repeated.
 //
 // They are kept for one trace only, which one goroutine judges: values are not
 // made to be shared by two.
@@ -26,7 +26,6 @@ type histories struct {
 // history is a list that was read from a JSON array, all of it messages.
 type history struct {
 	text     string
-	fallback Role
 	dialect  *Dialect
 	messages []Message
 }
@@ -45,12 +44,12 @@ func (h *histories) begin(trace TraceID) {
 // read reads a JSON array that is known, or goes on from one. It answers false if
 // it has to be read as a whole.
 func (h *histories) read(text string, role Role, d *Dialect) (list []Message, ok bool) {
-	if h == nil || len(text) > maxHistory {
+	if h == nil || role != User || len(text) > maxHistory {
 		return nil, false
 	}
 	for i := range h.lists {
 		l := &h.lists[i]
-		if l.text == "" || l.fallback != role || l.dialect != d {
+		if l.text == "" || l.dialect != d {
 			continue
 		}
 		if text == l.text {
@@ -70,7 +69,7 @@ func (l *history) goOn(text, rest string) (list []Message, ok bool) {
 	if err != nil || v.Len() == 0 {
 		return nil, false
 	}
-	more, open, ok := looseMessages(v, l.fallback, l.dialect)
+	more, open, ok := looseMessages(v, User, l.dialect)
 	if !ok || open || !strings.HasSuffix(text, "]") {
 		return nil, false
 	}
@@ -85,12 +84,12 @@ func (l *history) list() []Message { return slices.Clip(l.messages) }
 // readWhole reads what a JSON text holds. It keeps an array of messages unless
 // the next element could belong to its last message.
 func (h *histories) readWhole(v engine.Value, text string, role Role, d *Dialect) Messages {
-	if h == nil || v.Kind() != engine.ArrayKind || v.Len() == 0 || v.Index(0).Kind() == engine.ArrayKind {
+	if h == nil || role != User || v.Kind() != engine.ArrayKind || v.Len() == 0 || v.Index(0).Kind() == engine.ArrayKind {
 		return messagesOf(v, role, d)
 	}
 	list, open, ok := looseMessages(v, role, d)
 	if ok && !open && len(text) <= maxHistory && strings.HasSuffix(text, "]") {
-		h.lists[h.next] = history{text: text, fallback: role, dialect: d, messages: list}
+		h.lists[h.next] = history{text: text, dialect: d, messages: list}
 		h.next = (h.next + 1) % len(h.lists)
 	}
 	return Messages{Recorded: true, Broken: !ok, List: slices.Clip(list)}

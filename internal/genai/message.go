@@ -106,8 +106,9 @@ func (m *Message) read(v engine.Value, d *Dialect) {
 	if len(m.Parts) == 0 {
 		// Only a text, or a refusal in its place.
 		for _, k := range [...]string{"text", "refusal"} {
-			if t, ok := v.Get(k); ok && t.Kind() == engine.StringKind && !placeholder(t.Text(), d) {
-				m.Parts, m.Uncaptured = append(m.Parts, Part{Kind: TextPart, Text: t.Text()}), false
+			t, ok := v.Get(k)
+			if said := t.Text(); ok && t.Kind() == engine.StringKind && !placeholder(said, d) {
+				m.Parts, m.Uncaptured = append(m.Parts, Part{Kind: TextPart, Text: said}), false
 				break
 			}
 		}
@@ -178,10 +179,11 @@ func messageShaped(v engine.Value) bool {
 // blocks parses a text that holds a JSON list of content blocks, which is how
 // some instrumentations put them into one attribute. Any other text is itself.
 func blocks(v engine.Value) engine.Value {
-	if !looksJSON(v.Text()) {
+	said := v.Text()
+	if v = engine.String(said); !looksJSON(said) { // it is asked for its text again
 		return v
 	}
-	list, err := engine.ParseJSON(v.Text())
+	list, err := engine.ParseJSON(said)
 	if err != nil {
 		return v
 	}

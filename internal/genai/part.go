@@ -24,13 +24,14 @@ var (
 func partsOf(v engine.Value, d *Dialect) (parts []Part, uncaptured bool) {
 	switch v.Kind() {
 	case engine.StringKind:
-		if placeholder(v.Text(), d) {
+		text := v.Text()
+		if placeholder(text, d) {
 			return nil, true
 		}
-		if d.placeholder(v.Text()) {
+		if d.placeholder(text) {
 			return []Part{{Kind: OtherPart}}, false
 		}
-		return []Part{{Kind: TextPart, Text: v.Text()}}, false
+		return []Part{{Kind: TextPart, Text: text}}, false
 	case engine.ObjectKind:
 		if p, ok := partsAt(v, d); ok {
 			return p, false
@@ -115,7 +116,8 @@ func ranByProvider(v engine.Value, d *Dialect) (call, reply Part, ok bool) {
 // recorded or is in no form that is known.
 func partOf(v engine.Value, d *Dialect) (Part, bool) {
 	if v.Kind() == engine.StringKind {
-		return Part{Kind: TextPart, Text: v.Text()}, !placeholder(v.Text(), d)
+		text := v.Text()
+		return Part{Kind: TextPart, Text: text}, !placeholder(text, d)
 	}
 	if v.Kind() != engine.ObjectKind {
 		return Part{}, false
@@ -186,10 +188,11 @@ func textOrWrapped(v engine.Value, kind string, d *Dialect) (Part, bool) {
 	}
 	for _, k := range textKeys {
 		if t, ok := v.Get(k); ok && t.Kind() == engine.StringKind {
-			if thought, _ := v.Get("thought"); thought.Bool() || d.placeholder(t.Text()) {
+			text := t.Text()
+			if thought, _ := v.Get("thought"); thought.Bool() || d.placeholder(text) {
 				return Part{Kind: OtherPart}, true
 			}
-			return Part{Kind: TextPart, Text: t.Text()}, !placeholder(t.Text(), d)
+			return Part{Kind: TextPart, Text: text}, !placeholder(text, d)
 		}
 	}
 	return Part{}, false

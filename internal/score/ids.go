@@ -4,6 +4,8 @@
 package score
 
 import (
+	"slices"
+
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
@@ -101,7 +103,11 @@ func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, con
 const maxSpellings = 8
 
 // same reports whether arguments stand there in the very form that was seen.
+// Mostly it is the same message once more.
 func same(known []*genai.Content, other *genai.Content) bool {
+	if slices.Contains(known, other) {
+		return true
+	}
 	for _, k := range known {
 		if k.Form == other.Form && engine.Equal(k.Value, other.Value) {
 			return true

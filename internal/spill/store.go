@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 )
 
 // Store keeps texts. The zero Store keeps [MemoryLimit] bytes in memory. It is
@@ -19,10 +20,21 @@ type Store struct {
 	// Limit is how many bytes are kept in memory; 0 means MemoryLimit.
 	Limit int
 
-	memory []byte
+	blocks []block // what is in memory, in order
+	memory int     // how much that is
 	file   *os.File
 	size   int64 // of the file
 }
+
+// block holds texts one after the other. It has its room from the beginning, so
+// that nothing is copied when more is put.
+type block struct {
+	at   int64 // where its first text lies
+	text []byte
+}
+
+// blockSize is the room of a block; a text that is larger has its own.
+const blockSize = 256 << 10
 
 // Blob is where a text lies.
 type Blob struct {
@@ -44,9 +56,15 @@ func (s *Store) Put(text []byte) (Blob, error) {
 	if len(text) > maxBlob {
 		return Blob{}, errBlobSize
 	}
-	b := Blob{at: s.size + int64(len(s.memory)), size: int32(len(text))}
-	s.memory = append(s.memory, text...)
-	if len(s.memory) <= cmp.Or(s.Limit, MemoryLimit) {
+	b := Blob{at: s.size + int64(s.memory), size: int32(len(text))}
+	last := len(s.blocks) - 1
+	if last < 0 || len(text) > cap(s.blocks[last].text)-len(s.blocks[last].text) {
+		s.blocks = append(s.blocks, block{at: b.at, text: make([]byte, 0, max(len(text), min(blockSize, s.limit())))})
+		last++
+	}
+	s.blocks[last].text = append(s.blocks[last].text, text...)
+	s.memory += len(text)
+	if s.memory <= s.limit() {
 		return b, nil
 	}
 	if s.file == nil {
@@ -59,20 +77,26 @@ func (s *Store) Put(text []byte) (Blob, error) {
 		_ = os.Remove(f.Name())
 		s.file = f
 	}
-	if _, err := s.file.WriteAt(s.memory, s.size); err != nil {
-		return b, err
+	for _, full := range s.blocks {
+		if _, err := s.file.WriteAt(full.text, full.at); err != nil {
+			return b, err
+		}
 	}
-	s.size += int64(len(s.memory))
-	s.memory = s.memory[:0]
+	s.size += int64(s.memory)
+	s.blocks, s.memory = s.blocks[:0], 0
 	return b, nil
 }
+
+func (s *Store) limit() int { return cmp.Or(s.Limit, MemoryLimit) }
 
 // Get returns a text. It is shared: do not modify it, and put nothing while it
 // is used.
 func (s *Store) Get(b Blob) ([]byte, error) {
 	if b.at >= s.size {
-		from := b.at - s.size
-		return s.memory[from : from+int64(b.size)], nil
+		after, _ := slices.BinarySearchFunc(s.blocks, b.at+1, func(o block, at int64) int { return cmp.Compare(o.at, at) })
+		in := s.blocks[after-1]
+		from := b.at - in.at
+		return in.text[from : from+int64(b.size)], nil
 	}
 	text := make([]byte, b.size)
 	_, err := s.file.ReadAt(text, b.at)
@@ -84,7 +108,7 @@ func (s *Store) Get(b Blob) ([]byte, error) {
 
 // Close removes what was put aside.
 func (s *Store) Close() error {
-	s.memory = nil
+	s.blocks, s.memory = nil, 0
 	if s.file == nil {
 		return nil
 	}
