@@ -34,12 +34,19 @@ func TestHistories(t *testing.T) {
 			var elements []string
 			if n > 0 && rapid.IntRange(0, 3).Draw(t, "anew") > 0 {
 				before := texts[rapid.IntRange(0, n-1).Draw(t, "from")]
-				elements = append(elements, strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(before), "]")))
+				if rapid.IntRange(0, 4).Draw(t, "ended") > 0 {
+					before = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(before), "]"))
+				}
+				elements = append(elements, before)
 			} else {
 				elements = append(elements, "["+rapid.SampledFrom(listElements).Draw(t, "first"))
 			}
 			for range rapid.IntRange(0, 3).Draw(t, "more") {
-				elements = append(elements, rapid.SampledFrom(listElements).Draw(t, "element"))
+				among := listElements
+				if rapid.Bool().Draw(t, "message") {
+					among = listElements[:4]
+				}
+				elements = append(elements, rapid.SampledFrom(among).Draw(t, "element"))
 			}
 			text := strings.Join(elements, rapid.SampledFrom([]string{",", ", "}).Draw(t, "comma")) + rapid.SampledFrom([]string{"]", "]", "]", "] ", "", "]]"}).Draw(t, "end")
 			d := rapid.SampledFrom(dialects).Draw(t, "dialect")

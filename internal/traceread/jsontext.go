@@ -18,14 +18,18 @@ import (
 // jsonText is a JSON text being read from left to right. It knows what strict
 // JSON looks like, and less: what it is not sure of, it doubts, and nothing that
 // was read counts then.
-//
-// Its strings are parts of the text and not copied: where there are escapes, the
-// text is overwritten by what they stand for, which is never longer. So nobody
-// else may use the text, and as long as one string is in use, all of it is.
 type jsonText struct {
 	text  []byte
 	at    int
 	doubt bool
+
+	room    []byte // for further strings of this text; those before are in use
+	scratch []byte // for a string with escapes
+}
+
+// read begins with a text.
+func (t *jsonText) read(text []byte) {
+	t.text, t.at, t.doubt, t.room = text, 0, false, nil
 }
 
 // doubted ends the reading.
@@ -79,14 +83,14 @@ func (t *jsonText) ends() bool {
 	return !t.doubt && len(bytes.TrimLeft(t.text[t.at:], space)) == 0
 }
 
-// key reads the name of an object's member.
-func (t *jsonText) key() string {
+// key reads the name of an object's member. It is good until the text is.
+func (t *jsonText) key() []byte {
 	begin, end := t.word()
 	if t.next() != ':' {
 		t.doubted()
-		return ""
+		return nil
 	}
-	return t.part(begin, end)
+	return t.text[begin:end]
 }
 
 // word reads a string without escapes, and says where it stands.
@@ -100,14 +104,6 @@ func (t *jsonText) word() (begin, end int) {
 	}
 	t.doubted()
 	return 0, 0
-}
-
-// part returns a part of the text.
-func (t *jsonText) part(begin, end int) string {
-	if begin == end {
-		return ""
-	}
-	return unsafe.String(&t.text[begin], end-begin)
 }
 
 // plain returns where the first byte at or behind i is that ends a string or
@@ -135,65 +131,86 @@ func (t *jsonText) plain(i int) int {
 }
 
 // str reads a string.
-func (t *jsonText) str() string {
+func (t *jsonText) str() string { return t.keep(t.bytes()) }
+
+// bytes reads a string. It is good until the next one is read.
+func (t *jsonText) bytes() []byte {
 	if t.next() != '"' {
 		t.doubted()
-		return ""
+		return nil
 	}
 	begin := t.at
 	i := t.plain(begin)
-	end := i // of what was read, which the escapes make shorter
-	for i < len(t.text) {
-		switch t.text[i] {
-		case '"':
-			t.at = i + 1
-			return t.part(begin, end)
-		case '\\':
-			read, written := t.unescape(i, end)
-			if read == 0 {
-				t.doubted()
-				return ""
-			}
-			i, end = i+read, end+written
-		default:
-			t.doubted()
-			return ""
-		}
-		from := i
-		i = t.plain(from)
-		end += copy(t.text[end:], t.text[from:i])
+	if i < len(t.text) && t.text[i] == '"' {
+		t.at = i + 1
+		return t.text[begin:i]
 	}
-	t.doubted()
-	return ""
+	s := append(t.scratch[:0], t.text[begin:i]...)
+	for i < len(t.text) && t.text[i] == '\\' {
+		var read int
+		if s, read = t.unescape(s, i); read == 0 {
+			break
+		}
+		from := i + read
+		i = t.plain(from)
+		s = append(s, t.text[from:i]...)
+	}
+	t.scratch = s
+	if i == len(t.text) || t.text[i] != '"' {
+		t.doubted()
+		return nil
+	}
+	t.at = i + 1
+	return s
+}
+
+// keep makes a string of bytes that change. Strings of one text lie side by side,
+// which takes less memory and time than a place for each. Those of another text
+// do not: as long as one of them is in use, all are kept.
+func (t *jsonText) keep(s []byte) string {
+	const (
+		most = 16 << 10
+		long = most / 4 // this has a place of its own
+	)
+	if len(s) > long {
+		return string(s)
+	}
+	if len(s) > cap(t.room)-len(t.room) {
+		// Half of a text is in its strings, about.
+		rest := (len(t.text) - t.at) / 2
+		t.room = make([]byte, 0, max(len(s), min(rest, most)))
+	}
+	begin := len(t.room)
+	t.room = append(t.room, s...)
+	return unsafe.String(unsafe.SliceData(t.room[begin:]), len(s)) // nobody writes there again
 }
 
 // escapes are what stands behind a backslash, and for what.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescape writes what the escape at i stands for to a place before it, and says
-// how many bytes these were; 0 if it is in doubt.
-func (t *jsonText) unescape(i, to int) (read, written int) {
+// unescape appends what the escape at i stands for, and says how long it is; 0 if
+// it is in doubt.
+func (t *jsonText) unescape(dst []byte, i int) (_ []byte, read int) {
 	const short, long = len(`\n`), len(`\u0000`)
 	if i+1 >= len(t.text) {
-		return 0, 0
+		return dst, 0
 	}
 	if c := escapes[t.text[i+1]]; c != 0 {
-		t.text[to] = c
-		return short, 1
+		return append(dst, c), short
 	}
 	r, ok := t.hexEscape(i)
 	if !ok {
-		return 0, 0
+		return dst, 0
 	}
 	read = long
 	if utf16.IsSurrogate(r) {
 		low, ok := t.hexEscape(i + long)
 		if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-			return 0, 0
+			return dst, 0
 		}
 		read += long
 	}
-	return read, utf8.EncodeRune(t.text[to:], r)
+	return utf8.AppendRune(dst, r), read
 }
 
 // hexEscape reads four digits behind \u.

@@ -6,6 +6,7 @@ package traceread
 import (
 	"encoding/hex"
 	"math"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -14,17 +15,19 @@ import (
 
 // quickTraces reads an export request as exporters write it, in a fraction of
 // the time that the general decoder takes: most of that goes into copying
-// strings. It has the text to itself afterwards, see jsonText.
+// strings.
 //
 // It answers false if the text is anything out of the ordinary: a field that it
 // does not know, null, an enum by its name, bytes, whatever is not strict JSON.
 // The general decoder then says what that is worth. Where it answers true, both
 // come to the same.
 func quickTraces(text []byte) (ptrace.Traces, bool) {
-	r := otlpJSON{jsonText: jsonText{text: text}}
+	r := quickReaders.Get().(*otlpJSON)
+	defer r.release()
+	r.read(text)
 	td := ptrace.NewTraces()
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "resourceSpans", "resource_spans":
 			for more := r.open('[', ']'); more; more = r.more(']') {
 				r.resourceSpans(td.ResourceSpans().AppendEmpty())
@@ -42,6 +45,18 @@ type otlpJSON struct {
 	jsonText
 	builders []*xpdata.MapBuilder // one for each map that is being read
 	depth    int                  // how many values the one being read is inside of
+	names    [256]string          // of attributes, each in a place that it comes to by its bytes
+}
+
+// quickReaders keep what they need for one request after another.
+var quickReaders = sync.Pool{New: func() any { return &otlpJSON{} }}
+
+func (r *otlpJSON) release() {
+	if r.doubt { // maps may be there that were not read to the end
+		r.builders, r.depth = nil, 0
+	}
+	r.read(nil)
+	quickReaders.Put(r)
 }
 
 // maxDepth is how deep values are nested at most.
@@ -49,7 +64,7 @@ const maxDepth = 100
 
 func (r *otlpJSON) resourceSpans(rs ptrace.ResourceSpans) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "resource":
 			r.resource(rs.Resource())
 		case "scopeSpans", "scope_spans":
@@ -66,7 +81,7 @@ func (r *otlpJSON) resourceSpans(rs ptrace.ResourceSpans) {
 
 func (r *otlpJSON) resource(resource pcommon.Resource) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "attributes":
 			r.attributes(resource.Attributes())
 		case "droppedAttributesCount", "dropped_attributes_count":
@@ -79,7 +94,7 @@ func (r *otlpJSON) resource(resource pcommon.Resource) {
 
 func (r *otlpJSON) scopeSpans(ss ptrace.ScopeSpans) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "scope":
 			r.scope(ss.Scope())
 		case "spans":
@@ -96,7 +111,7 @@ func (r *otlpJSON) scopeSpans(ss ptrace.ScopeSpans) {
 
 func (r *otlpJSON) scope(scope pcommon.InstrumentationScope) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "name":
 			scope.SetName(r.str())
 		case "version":
@@ -113,7 +128,7 @@ func (r *otlpJSON) scope(scope pcommon.InstrumentationScope) {
 
 func (r *otlpJSON) span(span ptrace.Span) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "traceId", "trace_id":
 			span.SetTraceID(r.traceID())
 		case "spanId", "span_id":
@@ -158,7 +173,7 @@ func (r *otlpJSON) span(span ptrace.Span) {
 
 func (r *otlpJSON) event(event ptrace.SpanEvent) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "timeUnixNano", "time_unix_nano":
 			event.SetTimestamp(r.timestamp())
 		case "name":
@@ -175,7 +190,7 @@ func (r *otlpJSON) event(event ptrace.SpanEvent) {
 
 func (r *otlpJSON) link(link ptrace.SpanLink) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "traceId", "trace_id":
 			link.SetTraceID(r.traceID())
 		case "spanId", "span_id":
@@ -196,7 +211,7 @@ func (r *otlpJSON) link(link ptrace.SpanLink) {
 
 func (r *otlpJSON) status(status ptrace.Status) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "message":
 			status.SetMessage(r.str())
 		case "code":
@@ -235,21 +250,39 @@ const fewAttributes = 8
 // attribute reads a key and its value. It answers false unless both are there,
 // the key first.
 func (r *otlpJSON) attribute(b *xpdata.MapBuilder) bool {
-	if !r.open('{', '}') || r.key() != "key" {
+	if !r.open('{', '}') || string(r.key()) != "key" {
 		return false
 	}
-	v := b.AppendEmpty(r.str())
-	if !r.more('}') || r.key() != "value" {
+	v := b.AppendEmpty(r.name())
+	if !r.more('}') || string(r.key()) != "value" {
 		return false
 	}
 	r.value(v)
 	return !r.more('}')
 }
 
+// name reads the name of an attribute. There are few, which come again and again.
+func (r *otlpJSON) name() string {
+	s := r.bytes()
+	if len(s) == 0 {
+		return ""
+	}
+	const odd = 31
+	h := len(s)
+	h = h*odd + int(s[0])
+	h = h*odd + int(s[len(s)/2])
+	h = h*odd + int(s[len(s)-1])
+	known := &r.names[h%len(r.names)]
+	if *known != string(s) {
+		*known = string(s)
+	}
+	return *known
+}
+
 // value reads any value.
 func (r *otlpJSON) value(v pcommon.Value) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		switch r.key() {
+		switch string(r.key()) {
 		case "stringValue", "string_value":
 			v.SetStr(r.str())
 		case "boolValue", "bool_value":
@@ -273,7 +306,7 @@ func (r *otlpJSON) array(values pcommon.Slice) {
 		r.doubted()
 	}
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		if r.key() != "values" {
+		if string(r.key()) != "values" {
 			r.doubted()
 		}
 		for more := r.open('[', ']'); more; more = r.more(']') {
@@ -285,7 +318,7 @@ func (r *otlpJSON) array(values pcommon.Slice) {
 
 func (r *otlpJSON) kvlist(m pcommon.Map) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
-		if r.key() != "values" {
+		if string(r.key()) != "values" {
 			r.doubted()
 		}
 		r.attributes(m)

@@ -22,7 +22,7 @@ import (
 // accepts, and that both come to the same. It returns whether it accepted.
 func requireSame(t testing.TB, text []byte) bool {
 	t.Helper()
-	quick, ok := quickTraces(bytes.Clone(text))
+	quick, ok := quickTraces(text)
 	if !ok {
 		return false
 	}

@@ -81,7 +81,7 @@ func request(text []byte) (ptrace.Traces, error) {
 			return jaeger(text)
 		}
 	}
-	if td, ok := quickTraces(bytes.Clone(text)); ok {
+	if td, ok := quickTraces(text); ok {
 		return td, nil
 	}
 	var u ptrace.JSONUnmarshaler
