@@ -69,7 +69,7 @@ type verdict struct {
 	spans   []ptrace.Span
 	facts   []genai.Span   // of the same spans
 	session *score.Session // nil if nothing in it tells of an agent
-	account *score.Account // nil unless it was asked for
+	account *score.Account // nil unless it was asked for; then the facts are for keeps, else for take only
 
 	dialects []*genai.Dialect // by which the spans were read
 }
@@ -147,6 +147,10 @@ type bench struct {
 	failed error // the first error of who takes the verdicts
 }
 
+// maxSpansAgain is up to how many spans a trace's facts may have so that the next
+// one's take their place.
+const maxSpansAgain = 4096
+
 // start opens a bench.
 func (j *judging) start() *bench {
 	jobs := max(j.jobs, 1)
@@ -158,11 +162,17 @@ func (j *judging) start() *bench {
 		b.workers.Go(func() {
 			decoder := genai.NewDecoder(j.options)
 			store := conversations{}
+			before := &verdict{}
 			for trace := range b.work {
 				if b.failure() != nil {
 					continue
 				}
-				if err := b.one(decoder, store, trace); err != nil {
+				v := &verdict{trace: trace, dialects: b.dialects}
+				if before.account == nil && len(before.facts) <= maxSpansAgain {
+					v.facts, v.spans = before.facts, before.spans
+				}
+				before = v
+				if err := b.one(decoder, store, v); err != nil {
 					b.mu.Lock()
 					b.failed = err
 					b.mu.Unlock()
@@ -191,8 +201,8 @@ func (b *bench) close() error {
 
 // one judges a trace. A trace that cannot be judged, which is a fault of this
 // program, costs that trace.
-func (b *bench) one(decoder *genai.Decoder, store conversations, trace traceread.Trace) (err error) {
-	v := &verdict{trace: trace, dialects: b.dialects}
+func (b *bench) one(decoder *genai.Decoder, store conversations, v *verdict) (err error) {
+	trace := v.trace
 	defer func() {
 		if failure := recover(); failure != nil {
 			b.mu.Lock()
@@ -201,7 +211,7 @@ func (b *bench) one(decoder *genai.Decoder, store conversations, trace traceread
 			b.broken(fmt.Errorf("trace %s cannot be judged, which is a fault of this program: %s", trace.ID, describePanic(failure)))
 		}
 	}()
-	v.facts, v.spans = decoder.Traces(trace.Traces)
+	v.facts, v.spans = decoder.TracesInto(v.facts, v.spans, trace.Traces)
 	if b.explain != nil && b.explain(trace.ID.String(), conversationOf(v.facts)) {
 		v.session, v.account = b.scorer.Explain(v.facts, store)
 	} else {

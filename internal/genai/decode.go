@@ -63,8 +63,14 @@ func NewDecoder(o Options) *Decoder {
 // Traces decodes every span of td in order. The second result holds the spans
 // that the facts were read from, in the same order.
 func (d *Decoder) Traces(td ptrace.Traces) ([]Span, []ptrace.Span) {
+	return d.TracesInto(nil, nil, td)
+}
+
+// TracesInto does what Traces does in the place of earlier results, which nobody
+// uses any more.
+func (d *Decoder) TracesInto(facts []Span, sources []ptrace.Span, td ptrace.Traces) ([]Span, []ptrace.Span) {
 	n := td.SpanCount()
-	facts, sources := make([]Span, n), make([]ptrace.Span, 0, n)
+	facts, sources = slices.Grow(facts[:0], n)[:n], slices.Grow(sources[:0], n)
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {

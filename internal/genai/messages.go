@@ -236,7 +236,7 @@ func looseMessages(v engine.Value, role Role, d *Dialect) (list []Message, isOpe
 			list, open = append(list, m), -1
 			continue
 		}
-		parts, isPart := partsAt(e, d)
+		parts, isPart := partsAt(nil, e, d)
 		if !isPart {
 			ok = false
 			continue

@@ -33,15 +33,14 @@ func partsOf(v engine.Value, d *Dialect) (parts []Part, uncaptured bool) {
 		}
 		return []Part{{Kind: TextPart, Text: text}}, false
 	case engine.ObjectKind:
-		if p, ok := partsAt(v, d); ok {
-			return p, false
-		}
-		return nil, true
+		parts, ok := partsAt(nil, v, d)
+		return parts, !ok
 	case engine.ArrayKind:
 		uncaptured = true
+		parts = make([]Part, 0, min(v.Len(), fewParts))
 		for i := 0; i < v.Len(); i++ {
-			if p, ok := partsAt(v.Index(i), d); ok {
-				parts = append(parts, p...)
+			var ok bool
+			if parts, ok = partsAt(parts, v.Index(i), d); ok {
 				uncaptured = false
 			}
 		}
@@ -51,20 +50,23 @@ func partsOf(v engine.Value, d *Dialect) (parts []Part, uncaptured bool) {
 	}
 }
 
-// partsAt reads an element of a message's content: a part, or a call that the
+// fewParts is for how many parts there is room at first: an array may be anything.
+const fewParts = 4
+
+// partsAt adds an element of a message's content: a part, or a call that the
 // provider ran, with its result in the same element.
-func partsAt(v engine.Value, d *Dialect) ([]Part, bool) {
+func partsAt(parts []Part, v engine.Value, d *Dialect) ([]Part, bool) {
 	if call, reply, ok := ranByProvider(v, d); ok {
-		if reply.Content.Captured() || reply.Failed {
-			return []Part{call, reply}, true
+		if parts = append(parts, call); reply.Content.Captured() || reply.Failed {
+			parts = append(parts, reply)
 		}
-		return []Part{call}, true
+		return parts, true
 	}
 	p, ok := partOf(v, d)
 	if !ok {
-		return nil, false
+		return parts, false
 	}
-	return []Part{p}, true
+	return append(parts, p), true
 }
 
 // providerResults are where the items of OpenAI's Responses API keep what the

@@ -98,7 +98,9 @@ func (b *Builder) Add(t Trace) error {
 	for i := range v.Protocols {
 		s.protocol(&v.Protocols[i], spans)
 	}
-	body, err := conclude(s)
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buffer)
+	body, err := conclude(s, buffer)
 	if err != nil {
 		return err
 	}
@@ -114,6 +116,9 @@ func (b *Builder) Add(t Trace) error {
 	}
 	return b.put(s, body, details)
 }
+
+// buffers are for sessions until they are stored.
+var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
 // put stores a concluded session.
 func (b *Builder) put(s *Session, body []byte, details []spill.Blob) error {
@@ -267,8 +272,8 @@ func (s *Session) protocol(p *score.Protocol, spans []genai.Span) {
 	}
 }
 
-// conclude draws the session's verdict from its parts, and writes it down.
-func conclude(s *Session) ([]byte, error) {
+// conclude draws the session's verdict from its parts, and writes it down, into b.
+func conclude(s *Session, b *bytes.Buffer) ([]byte, error) {
 	worst, complete := score.Compliant, true
 	passed, made := 0, 0
 	for i := range s.Protocols {
@@ -290,8 +295,8 @@ func conclude(s *Session) ([]byte, error) {
 		s.Score = &share
 	}
 	s.oneTrace()
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	b.Reset()
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(s)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
@@ -355,8 +360,9 @@ func (b *Builder) Remove(trace string) error {
 func (b *Builder) Report(in Inputs) (*Report, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	var buffer bytes.Buffer
 	for _, p := range b.order {
-		body, err := conclude(p.session)
+		body, err := conclude(p.session, &buffer)
 		if err != nil {
 			return nil, err
 		}

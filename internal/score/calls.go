@@ -75,14 +75,15 @@ type calls struct {
 	within    func(int) bool
 	list      []*call
 	byKey     map[string]*call
-	ambiguous map[string]bool    // keys of ids that stand on different calls
-	bySpan    map[int]*call      // of tool spans
-	unasked   map[string][]*call // by tool: calls that no request was found for yet
-	pending   []*call            // what the last message that asked for calls asked for
-	renew     bool               // the next request begins them anew
-	shown     int                // so many calls at the front of the list were answered
-	guessed   bool               // an answer to these was given to one of several
-	broken    bool               // a message list could not be read
+	ambiguous map[string]bool          // keys of ids that stand on different calls
+	requests  map[*genai.Part]struct{} // in what models were shown, that were looked at for their ids
+	bySpan    map[int]*call            // of tool spans
+	unasked   map[string][]*call       // by tool: calls that no request was found for yet
+	pending   []*call                  // what the last message that asked for calls asked for
+	renew     bool                     // the next request begins them anew
+	shown     int                      // so many calls at the front of the list were answered
+	guessed   bool                     // an answer to these was given to one of several
+	broken    bool                     // a message list could not be read
 
 	failures map[string]genai.Timestamp // the first end of a span that evidently failed, by status message
 }
@@ -92,7 +93,7 @@ type calls struct {
 func newCalls(t *trace, within func(int) bool, models []int, known []knownCall) *calls {
 	c := &calls{
 		t: t, within: within, byKey: map[string]*call{}, ambiguous: map[string]bool{},
-		bySpan: map[int]*call{}, unasked: map[string][]*call{},
+		requests: map[*genai.Part]struct{}{}, bySpan: map[int]*call{}, unasked: map[string][]*call{},
 	}
 	c.distrust(models)
 	for i := range known {

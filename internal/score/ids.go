@@ -66,7 +66,7 @@ func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, con
 	for m := range list {
 		for j := range list[m].Parts {
 			p := &list[m].Parts[j]
-			if p.Kind != genai.CallPart || p.CallID == "" {
+			if p.Kind != genai.CallPart || p.CallID == "" || answer < 0 && c.lookedAt(p) {
 				continue
 			}
 			id := c.t.scoped(conversation, p.CallID)
@@ -97,6 +97,18 @@ func (c *calls) distrustMessages(uses map[string]*use, list []genai.Message, con
 			}
 		}
 	}
+}
+
+// lookedAt reports whether a request was looked at already: models are shown the
+// same messages again and again. Where there are several conversations its id may
+// stand for another call now.
+func (c *calls) lookedAt(p *genai.Part) bool {
+	if c.t.several {
+		return false
+	}
+	_, already := c.requests[p]
+	c.requests[p] = struct{}{}
+	return already
 }
 
 // maxSpellings bounds in how many ways the arguments of one call are remembered.
