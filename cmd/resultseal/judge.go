@@ -110,14 +110,16 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 		},
 		Read: j.bar.read,
 	})
+	j.result.spans, j.result.released = traces.Spans, traces.Released()
 	if err == nil {
 		held := traces.Held()
+		traces = traceread.Collection{} // who is judged is let go
 		j.bar.judge(len(held))
-		for _, trace := range held {
+		for i, trace := range held {
+			held[i] = traceread.Trace{}
 			bench.judge(trace)
 		}
 	}
-	j.result.spans, j.result.released = traces.Spans, traces.Released()
 	if failed := bench.close(); err == nil {
 		err = failed
 	}

@@ -9,9 +9,11 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // memoryFlag is how much memory a command may use: a number of bytes with a unit,
@@ -80,23 +82,56 @@ const heldShare = 4
 // within its limit all the same.
 const lazyCollector = 200
 
+// untouchedShare is what part of the memory the heap may take before garbage is
+// collected at all. Most of what is read is held until everything is read, so that
+// looking through it over and over while it grows finds little.
+const untouchedShare = 8
+
 // budget returns how many bytes of spans may be held, and tells the garbage
 // collector to keep within the memory until it is undone.
 func (m memoryFlag) budget() (held int64, undo func()) {
 	if m == 0 {
 		return 0, func() {}
 	}
-	limit := debug.SetMemoryLimit(int64(m))
-	percent := -1
-	if os.Getenv("GOGC") == "" {
-		percent = debug.SetGCPercent(lazyCollector)
+	if os.Getenv("GOGC") != "" {
+		limit := debug.SetMemoryLimit(int64(m))
+		return int64(m) / heldShare, func() { debug.SetMemoryLimit(limit) }
 	}
-	return int64(m) / heldShare, func() {
-		debug.SetMemoryLimit(limit)
-		if percent >= 0 {
-			debug.SetGCPercent(percent)
-		}
+	c := &collecting{memory: int64(m)}
+	c.limit = debug.SetMemoryLimit(int64(m) / untouchedShare)
+	c.percent = debug.SetGCPercent(-1)
+	runtime.AddCleanup(new(firstCollection), (*collecting).begin, c)
+	return int64(m) / heldShare, c.undo
+}
+
+// firstCollection is collected as soon as anything is.
+type firstCollection struct{ _ [64]byte }
+
+// collecting is how garbage is collected for the time being.
+type collecting struct {
+	memory  int64
+	mu      sync.Mutex
+	undone  bool
+	limit   int64 // what was set before
+	percent int
+}
+
+// begin has garbage collected as it goes from now on.
+func (c *collecting) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.undone {
+		debug.SetGCPercent(lazyCollector)
+		debug.SetMemoryLimit(c.memory)
 	}
+}
+
+func (c *collecting) undo() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.undone = true
+	debug.SetMemoryLimit(c.limit)
+	debug.SetGCPercent(c.percent)
 }
 
 // defaultMemory is half of what there is.
