@@ -5,10 +5,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,6 +34,51 @@ func TestMemorySizes(t *testing.T) {
 	require.GreaterOrEqual(t, int64(defaultMemory()), int64(64<<20))
 	m := memoryFlag(512 << 20)
 	require.Equal(t, "512MiB", m.String())
+}
+
+// collector returns how garbage is collected: the growth in percent, all bits for
+// none, and the limit in bytes.
+func collector() (percent, limit uint64) {
+	samples := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
+}
+
+// No garbage is collected while there is room, then lazily, and as before when a
+// command is done.
+func TestMemoryCollector(t *testing.T) {
+	t.Setenv("GOGC", "")
+	percent, limit := collector()
+	const memory = 1 << 40
+	held, undo := memoryFlag(memory).budget()
+	require.EqualValues(t, memory/heldShare, held)
+	p, l := collector()
+	require.Equal(t, uint64(math.MaxUint64), p)
+	require.EqualValues(t, memory/untouchedShare, l)
+
+	runtime.GC()
+	require.Eventually(t, func() bool {
+		p, l := collector()
+		return p == lazyCollector && l == memory
+	}, 10*time.Second, time.Millisecond)
+	undo()
+	p, l = collector()
+	require.Equal(t, []uint64{percent, limit}, []uint64{p, l})
+
+	// What is collected after a command changes nothing any more.
+	c := &collecting{memory: memory, undone: true}
+	c.begin()
+	p, l = collector()
+	require.Equal(t, []uint64{percent, limit}, []uint64{p, l})
+
+	// A user's own setting is kept.
+	t.Setenv("GOGC", "75")
+	_, undo = memoryFlag(memory).budget()
+	p, l = collector()
+	require.Equal(t, []uint64{percent, memory}, []uint64{p, l})
+	undo()
+	p, l = collector()
+	require.Equal(t, []uint64{percent, limit}, []uint64{p, l})
 }
 
 // manyTraces writes n traces, a line each, of which those of again get a second
