@@ -23,8 +23,28 @@ import (
 // come to the same.
 func quickTraces(text []byte) (ptrace.Traces, bool) {
 	r := quickReaders.Get().(*otlpJSON)
-	defer r.release()
+	defer quickReaders.Put(r)
+	return r.traces(text)
+}
+
+// quickReaders keep what they need for one request after another.
+var quickReaders = sync.Pool{New: func() any { return &otlpJSON{} }}
+
+// otlpJSON reads the messages of OTLP. As in the general decoder, a field that
+// comes again counts again.
+type otlpJSON struct {
+	jsonText
+	builders []*xpdata.MapBuilder // one for each map that is being read
+	depth    int                  // how many values the one being read is inside of
+	names    [256]string          // of attributes, each in a place that it comes to by its bytes
+}
+
+// maxDepth is how deep values are nested at most.
+const maxDepth = 100
+
+func (r *otlpJSON) traces(text []byte) (ptrace.Traces, bool) {
 	r.read(text)
+	defer r.read(nil)
 	td := ptrace.NewTraces()
 	for more := r.open('{', '}'); more; more = r.more('}') {
 		switch string(r.key()) {
@@ -36,31 +56,12 @@ func quickTraces(text []byte) (ptrace.Traces, bool) {
 			r.doubted()
 		}
 	}
-	return td, r.ends()
-}
-
-// otlpJSON reads the messages of OTLP. As in the general decoder, a field that
-// comes again counts again.
-type otlpJSON struct {
-	jsonText
-	builders []*xpdata.MapBuilder // one for each map that is being read
-	depth    int                  // how many values the one being read is inside of
-	names    [256]string          // of attributes, each in a place that it comes to by its bytes
-}
-
-// quickReaders keep what they need for one request after another.
-var quickReaders = sync.Pool{New: func() any { return &otlpJSON{} }}
-
-func (r *otlpJSON) release() {
-	if r.doubt { // maps may be there that were not read to the end
-		r.builders, r.depth = nil, 0
+	if !r.ends() {
+		r.builders, r.depth = nil, 0 // maps may be there that were not read to the end
+		return ptrace.Traces{}, false
 	}
-	r.read(nil)
-	quickReaders.Put(r)
+	return td, true
 }
-
-// maxDepth is how deep values are nested at most.
-const maxDepth = 100
 
 func (r *otlpJSON) resourceSpans(rs ptrace.ResourceSpans) {
 	for more := r.open('{', '}'); more; more = r.more('}') {
@@ -229,7 +230,7 @@ func (r *otlpJSON) attributes(m pcommon.Map) {
 		r.doubted()
 		return
 	}
-	if r.depth == len(r.builders) {
+	for r.depth >= len(r.builders) { // lists have a depth, too
 		r.builders = append(r.builders, &xpdata.MapBuilder{})
 	}
 	b := r.builders[r.depth]

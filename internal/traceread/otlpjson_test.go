@@ -22,10 +22,13 @@ import (
 // accepts, and that both come to the same. It returns whether it accepted.
 func requireSame(t testing.TB, text []byte) bool {
 	t.Helper()
-	quick, ok := quickTraces(text)
+	quick, ok := new(otlpJSON).traces(text)
+	again, okAgain := quickTraces(text) // by one that has read others
+	require.Equal(t, ok, okAgain)
 	if !ok {
 		return false
 	}
+	require.Equal(t, string(protoOf(t, quick)), string(protoOf(t, again)))
 	var u ptrace.JSONUnmarshaler
 	general, err := u.UnmarshalTraces(text)
 	require.NoError(t, err)
@@ -115,6 +118,7 @@ var ordinary = []string{
 	inValue(`{"doubleValue":0.30000000000000004}`), inValue(`{"double_value":-1e-7}`), inValue(`{"doubleValue":-0}`), inValue(`{"doubleValue":9007199254740993}`), inValue(`{"doubleValue":1.7976931348623157E+308}`), inValue(`{"doubleValue":90071992547409.93}`),
 	inValue(`{"arrayValue":{"values":[{"stringValue":"a"},{"intValue":1},{},{"arrayValue":{}}]}}`), inValue(`{"array_value":{"values":[],"values":[{"intValue":2}]}}`), inValue(`{"arrayValue":{"values":[{}]},"arrayValue":{}}`),
 	inValue(`{"kvlistValue":{"values":[{"key":"a","value":{"kvlist_value":{"values":[{"key":"b","value":{"stringValue":"c"}}]}}}]}}`), inValue(`{"kvlistValue":{}}`),
+	inValue(`{"arrayValue":{"values":[{"arrayValue":{"values":[{"kvlistValue":{"values":[{"key":"a","value":{"stringValue":"in lists"}}]}}]}}]}}`),
 	inText(``), inText(`plain`), inText(`\"\\\/\b\f\n\r\t`), inText(`\u00e9\u20AC\u0000\ud83d\ude00.`), inText("\xff\xfe\u007f é € 😀"), inText(`a long text before it \"and a long text behind it\" and \n`),
 	inText(`\\\\\\\\\\\\\\\\\\`), inText(`1234567\"`), inText(`12345678\"`), inText(`123456\u0041`),
 }
