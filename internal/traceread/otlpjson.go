@@ -34,9 +34,17 @@ var quickReaders = sync.Pool{New: func() any { return &otlpJSON{} }}
 // comes again counts again.
 type otlpJSON struct {
 	jsonText
-	builders []*xpdata.MapBuilder // one for each map that is being read
-	depth    int                  // how many values the one being read is inside of
-	names    [256]string          // of attributes, each in a place that it comes to by its bytes
+	pairs   []pair            // the attributes so far of the maps that are being read
+	used    int               // how many that are; the values of the others are empty
+	builder xpdata.MapBuilder // empty
+	depth   int               // how many values the one being read is inside of
+	names   [256]string       // of attributes, each in a place that it comes to by its bytes
+}
+
+// pair is an attribute that has no place in its map yet.
+type pair struct {
+	name  string
+	value pcommon.Value
 }
 
 // maxDepth is how deep values are nested at most.
@@ -57,7 +65,7 @@ func (r *otlpJSON) traces(text []byte) (ptrace.Traces, bool) {
 		}
 	}
 	if !r.ends() {
-		r.builders, r.depth = nil, 0 // maps may be there that were not read to the end
+		r.pairs, r.used, r.depth = nil, 0, 0 // there may be maps that were not read to the end
 		return ptrace.Traces{}, false
 	}
 	return td, true
@@ -223,38 +231,44 @@ func (r *otlpJSON) status(status ptrace.Status) {
 	}
 }
 
-// attributes reads a list of keys and values. A key may stand in it twice, as in
-// the general decoder; Map's own functions would look for it each time.
+// attributes reads a list of keys and values. They are put into their map when it
+// is known how many there are. A key may stand in it twice, as in the general
+// decoder; Map's own functions would look for it each time.
 func (r *otlpJSON) attributes(m pcommon.Map) {
 	if m.Len() > 0 || r.depth == maxDepth {
 		r.doubted()
 		return
 	}
-	for r.depth >= len(r.builders) { // lists have a depth, too
-		r.builders = append(r.builders, &xpdata.MapBuilder{})
-	}
-	b := r.builders[r.depth]
+	begin := r.used
 	r.depth++
 	for more := r.open('[', ']'); more; more = r.more(']') {
-		b.EnsureCapacity(fewAttributes) // once
-		if !r.attribute(b) {
+		if !r.attribute() {
 			r.doubted()
 		}
 	}
 	r.depth--
-	b.UnsafeIntoMap(m)
+	own := r.pairs[begin:r.used]
+	r.builder.EnsureCapacity(len(own))
+	for i := range own {
+		own[i].value.MoveTo(r.builder.AppendEmpty(own[i].name))
+	}
+	r.builder.UnsafeIntoMap(m)
+	r.used = begin
 }
-
-// fewAttributes is for how many attributes there is room at first.
-const fewAttributes = 8
 
 // attribute reads a key and its value. It answers false unless both are there,
 // the key first.
-func (r *otlpJSON) attribute(b *xpdata.MapBuilder) bool {
+func (r *otlpJSON) attribute() bool {
 	if !r.open('{', '}') || string(r.key()) != "key" {
 		return false
 	}
-	v := b.AppendEmpty(r.name())
+	if r.used == len(r.pairs) {
+		r.pairs = append(r.pairs, pair{value: pcommon.NewValueEmpty()})
+	}
+	p := &r.pairs[r.used]
+	r.used++
+	p.name = r.name()
+	v := p.value // maps inside may need more pairs
 	if !r.more('}') || string(r.key()) != "value" {
 		return false
 	}
