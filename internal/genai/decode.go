@@ -23,7 +23,7 @@ type Decoder struct {
 	seen  purpose // what the attributes of the current span are looked at for
 	flat  []flatAttribute
 
-	histories histories
+	histories histories // of the trace that the current span belongs to
 }
 
 // flatAttribute is one field of a message list that was flattened into

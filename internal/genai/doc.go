@@ -17,11 +17,13 @@
 // Reading order: span.go (the facts), dialect.go (the table's form), table.go
 // (the table compiled), decode.go and call.go (span to facts), failure.go;
 // messages.go, message.go, part.go and events.go (message lists in their several
-// shapes); result.go, wrappers.go and arguments.go (what a tool really returned
-// and was given); capture.go and cut.go (content that is not there, or not to its
-// end); redact.go (content taken out again).
+// shapes); histories.go (lists that go on from earlier ones); result.go,
+// wrappers.go and arguments.go (what a tool really returned and was given);
+// capture.go and cut.go (content that is not there, or not to its end); redact.go
+// (content taken out again).
 //
 // Decoding a span without agent content looks at the first byte and the length of
 // its attribute names, and allocates nothing. Values that hold JSON are parsed
-// once: here for message lists, on demand for arguments and results.
+// once: here for message lists, on demand for arguments and results. Of a
+// conversation that a trace's model calls repeat, only what is new is parsed.
 package genai

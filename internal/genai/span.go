@@ -39,7 +39,8 @@ func (k Kind) String() string {
 }
 
 // Span holds the facts of one span. Strings and values are shared with the
-// pdata they were read from, which must not change while the Span is in use.
+// pdata they were read from, which must not change while the Span is in use, and
+// with other Spans of the trace.
 type Span struct {
 	TraceID      TraceID
 	SpanID       SpanID

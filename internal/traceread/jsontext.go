@@ -164,9 +164,9 @@ func (t *jsonText) bytes() []byte {
 	return s
 }
 
-// keep makes a string of bytes that change. Strings of one text lie side by side,
-// which takes less memory and time than a place for each. Those of another text
-// do not: as long as one of them is in use, all are kept.
+// keep makes a string of bytes that change. The strings of a text lie side by
+// side, which takes less memory and time than a place for each. As long as one of
+// them is in use, those beside it stay in memory; so no other text's are there.
 func (t *jsonText) keep(s []byte) string {
 	const (
 		most = 16 << 10
