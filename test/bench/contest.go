@@ -35,6 +35,15 @@ type contest struct {
 	name        string
 	contestants []contestant
 	lines       []line
+	cleanup     func() error // if something was started for it
+}
+
+// close ends what was started for the contest.
+func (c *contest) close() error {
+	if c.cleanup == nil {
+		return nil
+	}
+	return c.cleanup()
 }
 
 // results are the figures of every round, for each contestant.

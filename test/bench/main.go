@@ -26,6 +26,9 @@ func (b budget) scaled(amount int) int {
 	return max(1000, min(amount, int(float64(amount)*float64(b.round)/float64(fullRound))))
 }
 
+// root is the folder of the repository, from which this is run.
+const root = "../.."
+
 // sections are the groups of rows, in the order of the table.
 var sections = []struct {
 	name  string
@@ -34,6 +37,7 @@ var sections = []struct {
 	{"plain", plainSpans},
 	{"tools", toolSpans},
 	{"shards", shards},
+	{"distribution", distribution},
 }
 
 func main() {
@@ -71,15 +75,13 @@ func run() error {
 		for _, c := range contests {
 			fmt.Fprintln(os.Stderr, c.name)
 			all, err := c.run(*rounds, b.round)
-			if err != nil {
+			if err == nil && *profiles != "" {
+				err = c.profile(*profiles, b.round)
+			}
+			if err := errors.Join(err, c.close()); err != nil {
 				return err
 			}
 			t.add(c, all)
-			if *profiles != "" {
-				if err := c.profile(*profiles, b.round); err != nil {
-					return err
-				}
-			}
 		}
 	}
 	fmt.Print(t)

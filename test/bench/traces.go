@@ -44,6 +44,11 @@ type workload struct {
 // them from a service that works on several requests at once. A trace of more than one
 // span comes in two batches.
 func newWorkload(s shape, traces, spansPerTrace int) (*workload, error) {
+	return newWorkloadFrom(s, 0, traces, spansPerTrace)
+}
+
+// newWorkloadFrom does so with the traces that come after so many others.
+func newWorkloadFrom(s shape, begin, traces, spansPerTrace int) (*workload, error) {
 	w := &workload{}
 	var marshal ptrace.ProtoMarshaler
 	td, spans := newBatch()
@@ -58,9 +63,10 @@ func newWorkload(s shape, traces, spansPerTrace int) (*workload, error) {
 		return err
 	}
 	wave := max(1, waveSpans/spansPerTrace)
-	for first := 0; first < traces; first += wave {
+	end := begin + traces
+	for first := begin; first < end; first += wave {
 		for n := range spansPerTrace {
-			for trace := first; trace < min(first+wave, traces); trace++ {
+			for trace := first; trace < min(first+wave, end); trace++ {
 				fillSpan(spans.AppendEmpty(), s, trace, n, spansPerTrace)
 				if spans.Len() == batchSpans {
 					if err := cut(); err != nil {

@@ -1,0 +1,173 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"text/template"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// patience is how long is waited for a collector to start, to pass spans on and to end.
+const patience = time.Minute
+
+// collector is a running process of the distribution. Its sink is the debug exporter
+// with its log turned off, which counts spans and does nothing else with them.
+type collector struct {
+	command *exec.Cmd
+	metrics string // the address of its own metrics
+	log     bytes.Buffer
+	exited  chan struct{} // closed when it is gone; err is set then
+	err     error
+	senders []*grpc.ClientConn
+	traces  int // sent so far: no trace id comes twice
+}
+
+// collectorConfig writes a configuration of configs/collector.yaml.
+func collectorConfig(dir, processors string, ports [2]int) (string, error) {
+	policy := filepath.Join(dir, "policy.yaml")
+	if err := os.WriteFile(policy, []byte(configFile("policy-protocol.yaml")), 0o600); err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	form, err := template.New("").Parse(configFile("collector.yaml"))
+	if err != nil {
+		return "", err
+	}
+	if err := form.Execute(&text, struct {
+		GRPC, Metrics      int
+		Policy, Processors string
+	}{ports[0], ports[1], policy, processors}); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "config.yaml")
+	return path, os.WriteFile(path, text.Bytes(), 0o600)
+}
+
+// freePorts finds two ports that nobody listens on.
+func freePorts() (ports [2]int, err error) {
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return ports, err
+		}
+		defer l.Close() // not before both are found, so that they differ
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
+// startCollector runs the binary with the processors that are named, until stop.
+func startCollector(binary, dir, processors string, senders int) (*collector, error) {
+	ports, err := freePorts()
+	if err != nil {
+		return nil, err
+	}
+	config, err := collectorConfig(dir, processors, ports)
+	if err != nil {
+		return nil, err
+	}
+	c := &collector{command: exec.Command(binary, "--config", config), exited: make(chan struct{})}
+	c.metrics = "http://127.0.0.1:" + strconv.Itoa(ports[1]) + "/metrics"
+	c.command.Stdout, c.command.Stderr = &c.log, &c.log
+	if err := c.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		c.err = c.command.Wait()
+		close(c.exited)
+	}()
+	for range senders {
+		conn, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", ports[0]), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return nil, errors.Join(err, c.stop())
+		}
+		c.senders = append(c.senders, conn)
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		select {
+		case <-c.exited:
+			return nil, fmt.Errorf("the collector ended with %w: %s", c.err, c.log.String())
+		default:
+		}
+		if _, err := c.usage(); err == nil {
+			return c, nil
+		} else if time.Now().After(deadline) {
+			return nil, errors.Join(fmt.Errorf("the collector did not start: %w", err), c.stop())
+		}
+	}
+}
+
+// stop asks the collector to end and fails if it does not end well.
+func (c *collector) stop() error {
+	for _, conn := range c.senders {
+		conn.Close()
+	}
+	if err := c.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-c.exited:
+	case <-time.After(patience):
+		return errors.Join(errors.New("the collector did not end"), c.command.Process.Kill())
+	}
+	if c.err != nil {
+		return fmt.Errorf("the collector ended with %w: %s", c.err, c.log.String())
+	}
+	return nil
+}
+
+// collectorUsage is what a collector says of itself.
+type collectorUsage struct {
+	cpu   time.Duration
+	spans int // that went to the sink
+}
+
+var localClient = &http.Client{Timeout: 10 * time.Second}
+
+func (c *collector) usage() (u collectorUsage, err error) {
+	response, err := localClient.Get(c.metrics)
+	if err != nil {
+		return u, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return u, err
+	}
+	known := false
+	for line := range strings.Lines(string(body)) {
+		name, _, _ := strings.Cut(line, "{")
+		name, _, _ = strings.Cut(name, " ")
+		value := line[strings.LastIndexByte(line, ' ')+1:]
+		number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil {
+			continue // a comment
+		}
+		switch strings.TrimSuffix(name, "_total") {
+		case "otelcol_process_cpu_seconds":
+			u.cpu, known = time.Duration(number*float64(time.Second)), true
+		case "otelcol_exporter_sent_spans":
+			u.spans += int(number)
+		}
+	}
+	if !known {
+		return u, errors.New("the collector does not say what it used")
+	}
+	return u, nil
+}

@@ -1,0 +1,131 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+)
+
+// collectorSenders are as many connections, each with a request under way.
+const collectorSenders = 4
+
+// distribution compares the built collector with and without the processor. Both run all
+// the time; the one whose turn it is gets spans over OTLP/gRPC.
+func distribution(b budget) ([]*contest, error) {
+	dir, err := os.MkdirTemp("", "resultseal-bench-")
+	if err != nil {
+		return nil, err
+	}
+	c := &contest{name: "distribution", cleanup: func() error { return os.RemoveAll(dir) }}
+	for _, variant := range []struct{ name, processors string }{{"with the processor", "resultseal"}, {"without", ""}} {
+		own := filepath.Join(dir, fmt.Sprint(len(c.contestants)))
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+		running, err := startCollector(filepath.Join(root, "dist", "otelcol-resultseal"), own, variant.processors, collectorSenders)
+		if err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+		before := c.cleanup
+		c.cleanup = func() error { return errors.Join(running.stop(), before()) }
+		c.contestants = append(c.contestants, contestant{variant.name, func(budget time.Duration) (figures, error) {
+			amount := b
+			amount.round = min(b.round, budget*4) // the first turn is short
+			return running.take(amount.scaled(100_000) / mixedSpans)
+		}})
+	}
+	c.lines = []line{
+		{
+			what: "distribution over OTLP/gRPC, one tool span in ten, throughput", of: 0, against: 1, figure: wall, unit: " a span", inverse: true,
+			target: target{ratioAtLeast: 0.85},
+		},
+		{what: "… processor time of the collector", of: 0, against: 1, unit: " a span"},
+	}
+	return []*contest{c}, nil
+}
+
+// take sends traces that the collector has not seen yet, and waits until all spans are in
+// the sink. Making the requests is no part of the time.
+func (c *collector) take(traces int) (figures, error) {
+	w, err := newWorkloadFrom(mixedShape, c.traces, traces, mixedSpans)
+	if err != nil {
+		return figures{}, err
+	}
+	c.traces += traces
+	before, err := c.usage()
+	if err != nil {
+		return figures{}, err
+	}
+	start := time.Now()
+	if err := c.send(w.wire); err != nil {
+		return figures{}, err
+	}
+	for {
+		after, err := c.usage()
+		if err != nil {
+			return figures{}, err
+		}
+		took := time.Since(start)
+		switch n := after.spans - before.spans; {
+		case n == w.spans:
+			per := 1 / float64(w.spans)
+			return figures{cpu: float64(after.cpu-before.cpu) * per, wall: float64(took) * per, allocs: -1}, nil
+		case n > w.spans, took > patience:
+			return figures{}, fmt.Errorf("%d spans were sent, and after %v %d have come out", w.spans, took, n)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (c *collector) send(requests [][]byte) error {
+	var next atomic.Int64
+	errs := make([]error, len(c.senders))
+	var wg sync.WaitGroup
+	for s, conn := range c.senders {
+		wg.Go(func() {
+			for errs[s] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(requests) {
+					return
+				}
+				errs[s] = export(conn, requests[i])
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// export sends a request that is there as bytes already, so that the sender takes as
+// little of the processors as it can. The answer is empty if every span was accepted.
+func export(conn *grpc.ClientConn, request []byte) error {
+	var answer []byte
+	err := conn.Invoke(context.Background(), "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+		&request, &answer, grpc.ForceCodec(asItIs{}))
+	if err == nil && len(answer) > 0 && string(answer) != "\x0a\x00" { // an empty partial_success
+		return fmt.Errorf("the collector did not accept all spans: %q", answer)
+	}
+	return err
+}
+
+// asItIs is a codec for messages that are bytes.
+type asItIs struct{}
+
+func (asItIs) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
+func (asItIs) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = append([]byte(nil), data...)
+	return nil
+}
+
+func (asItIs) Name() string { return "proto" }
