@@ -34,10 +34,15 @@ var sections = []struct {
 	name  string
 	build func(budget) ([]*contest, error)
 }{
+	{"seal", sealing},
+	{"monitor", monitor},
+	{"decode", decoding},
+	{"score", scoring},
 	{"plain", plainSpans},
 	{"tools", toolSpans},
 	{"shards", shards},
 	{"distribution", distribution},
+	{"command", command},
 }
 
 func main() {
@@ -48,6 +53,9 @@ func main() {
 }
 
 func run() error {
+	if file := os.Getenv(unmarshalOnly); file != "" {
+		return unmarshalLines(file)
+	}
 	var (
 		benchtime = flag.Duration("benchtime", 500*time.Millisecond, "how long each contestant works, in all rounds together")
 		rounds    = flag.Int("rounds", 10, "how many rounds there are")

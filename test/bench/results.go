@@ -67,8 +67,10 @@ func textResult(size int) string {
 	return strings.Repeat("The order was found and is on its way. ", size/39+1)[:size]
 }
 
-// mcpResult is what an MCP server answers: the result as a text within a document.
+// mcpResult is what an MCP server answers: a document with the result twice, as a text
+// and as it is.
 func mcpResult(size, customer int) (string, error) {
-	text, err := json.Marshal(jsonResult(size*5/6, customer)) // quotes are escaped
-	return `{"content":[{"type":"text","text":` + string(text) + `}],"isError":false}`, err
+	result := jsonResult(size*4/10, customer) // quotes are escaped in the text
+	text, err := json.Marshal(result)
+	return `{"content":[{"type":"text","text":` + string(text) + `}],"structuredContent":` + result + `,"isError":false}`, err
 }

@@ -22,7 +22,7 @@ type shape struct {
 
 var (
 	plainShape = shape{"plain spans", fillPlain}
-	toolShape  = shape{"tool spans", func(span ptrace.Span, trace, n, _ int) { fillTool(span, trace*1000+n) }}
+	toolShape  = shape{"tool spans", fillTools}
 	mixedShape = shape{"mixed spans", fillMixed}
 )
 
@@ -119,24 +119,28 @@ func newBatch() (ptrace.Traces, ptrace.SpanSlice) {
 	return td, ss.Spans()
 }
 
+// at is when span n of a trace begins. Spans come one after the other; those that
+// enclose others say so themselves.
+func at(trace, n int) pcommon.Timestamp {
+	return pcommon.Timestamp(1_785_000_000_000_000_000 + int64(trace)*1_000_000 + int64(n)*1000)
+}
+
 // fillSpan writes the ids and times that all shapes have in common, and then the rest.
 func fillSpan(span ptrace.Span, s shape, trace, n, spans int) {
-	const begin = 1_785_000_000_000_000_000
 	var id pcommon.TraceID
 	// Spread like random ids, but the same every time.
 	binary.BigEndian.PutUint64(id[:8], uint64(trace+1)*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint64(id[8:], uint64(trace+1)*0xbf58476d1ce4e5b9)
 	span.SetTraceID(id)
 	span.SetSpanID(spanID(trace, n))
-	start := pcommon.Timestamp(begin + int64(trace)*1_000_000 + int64(n+1)*1000)
-	end := start + 900
 	if n == spans-1 {
-		start, end = pcommon.Timestamp(begin+int64(trace)*1_000_000), start+1000
+		span.SetStartTimestamp(at(trace, -1))
+		span.SetEndTimestamp(at(trace, spans))
 	} else {
 		span.SetParentSpanID(spanID(trace, spans-1))
+		span.SetStartTimestamp(at(trace, n))
+		span.SetEndTimestamp(at(trace, n+1) - 100)
 	}
-	span.SetStartTimestamp(start)
-	span.SetEndTimestamp(end)
 	s.fill(span, trace, n, spans)
 }
 
@@ -166,14 +170,24 @@ func fillPlain(span ptrace.Span, trace, n, _ int) {
 // toolBytes is about how large the results of tool spans are.
 const toolBytes = 512
 
+// fillTools writes tool spans only. The root is a tool that is an agent itself, and the
+// others are its calls.
+func fillTools(span ptrace.Span, trace, n, spans int) {
+	tool := "get_customer"
+	if n == spans-1 {
+		tool = "ask_support"
+	}
+	fillTool(span, tool, trace*spans+n)
+}
+
 // fillTool writes a span of a tool call by the GenAI conventions, with arguments and
 // result.
-func fillTool(span ptrace.Span, call int) {
+func fillTool(span ptrace.Span, tool string, call int) {
 	customer := call % 997
-	span.SetName("execute_tool get_customer")
+	span.SetName("execute_tool " + tool)
 	a := span.Attributes()
 	a.PutStr("gen_ai.operation.name", "execute_tool")
-	a.PutStr("gen_ai.tool.name", "get_customer")
+	a.PutStr("gen_ai.tool.name", tool)
 	a.PutStr("gen_ai.tool.type", "function")
 	a.PutStr("gen_ai.tool.call.id", callID(call))
 	a.PutStr("gen_ai.tool.call.arguments", fmt.Sprintf(`{"id":"%d"}`, customer))
@@ -189,7 +203,7 @@ const mixedSpans = 10
 
 func fillMixed(span ptrace.Span, trace, n, spans int) {
 	turn := n / mixedSpans
-	call := trace*1000 + turn
+	call := trace*(spans/mixedSpans+1) + turn
 	customer := call % 997
 	// The agent's span is the last of its turn, as parents are; the turn's spans are its
 	// children.
@@ -203,7 +217,7 @@ func fillMixed(span ptrace.Span, trace, n, spans int) {
 	case 1:
 		fillModel(span, "["+asked+"]", "["+wants+"]")
 	case 4:
-		fillTool(span, call)
+		fillTool(span, "get_customer", call)
 	case 7:
 		got := fmt.Sprintf(`{"role":"tool","parts":[{"type":"tool_call_response","id":%q,"response":%s}]}`, callID(call), jsonResult(toolBytes, customer))
 		fillModel(span, "["+strings.Join([]string{asked, wants, got}, ",")+"]",
@@ -214,6 +228,9 @@ func fillMixed(span ptrace.Span, trace, n, spans int) {
 			return
 		}
 		span.SetName("invoke_agent support")
+		if n != spans-1 {
+			span.SetStartTimestamp(at(trace, turn*mixedSpans) - 50)
+		}
 		a := span.Attributes()
 		a.PutStr("gen_ai.operation.name", "invoke_agent")
 		a.PutStr("gen_ai.agent.name", "support")
