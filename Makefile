@@ -16,7 +16,7 @@ RACE     := $(if $(CAN_RACE),-race)
 SOURCES := $(shell find internal processor -name '*.go' -not -name '*_test.go')
 
 .DEFAULT_GOAL := build
-.PHONY: help build dist dist-lock generate check-generated test lint fuzz soak bench demo clean
+.PHONY: help build dist dist-lock generate check-generated test lint fuzz soak bench bench-docs bench-go test-bench demo clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name what; do printf '  %-16s %s\n' "$$name" "$$what"; done
@@ -78,8 +78,22 @@ SOAKTIME ?= 5m
 soak: ## the processor under load, trouble and restarts for SOAKTIME (5m)
 	RESULTSEAL_SOAK=$(SOAKTIME) $(GO) test $(NO_VCS) $(RACE) -run '^TestSoak$$' -count 1 -v -timeout 0 ./processor/resultsealprocessor
 
-bench: ## all benchmarks, each for BENCHTIME (1s)
+# What is measured beside other processors and programs is a module of its own, so
+# that those are no requirements here. A pass to try something takes a minute:
+# make bench BENCHTIME=100ms BENCHFLAGS='-only processor'
+BENCH := cd test/bench && $(GO) run $(NO_VCS) . -benchtime $(BENCHTIME) -out ../../dist/bench.txt $(BENCHFLAGS)
+
+bench: dist ## measure what everything costs, each for BENCHTIME (1s): one table; every round goes to dist/bench.txt
+	$(BENCH)
+
+bench-docs: dist ## the same, and put the table into docs/performance.md
+	$(BENCH) -docs ../../docs/performance.md
+
+bench-go: ## the benchmarks of the packages, each for BENCHTIME (1s)
 	$(GO) test $(NO_VCS) -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+test-bench: ## test what make bench measures with
+	cd test/bench && $(GO) vet $(NO_VCS) ./... && $(GO) test $(NO_VCS) -count=1 ./...
 
 demo: dist ## run the quickstart: recorded spans in, verdicts out
 	$(GO) run $(NO_VCS) ./examples/quickstart/demo

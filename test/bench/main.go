@@ -4,9 +4,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"time"
@@ -18,7 +20,7 @@ type budget struct {
 }
 
 // fullRound is the round for which the amounts of work are written down.
-const fullRound = 50 * time.Millisecond
+const fullRound = 100 * time.Millisecond
 
 // scaled is an amount of work for a round, less if rounds are shorter. Longer rounds do
 // not make it more.
@@ -52,46 +54,86 @@ func main() {
 	}
 }
 
+// settings are the flags.
+type settings struct {
+	benchtime time.Duration
+	rounds    int
+	only      string
+	profiles  string
+	out       string
+	docs      string
+	date      string
+}
+
 func run() error {
 	if file := os.Getenv(unmarshalOnly); file != "" {
 		return unmarshalLines(file)
 	}
-	var (
-		benchtime = flag.Duration("benchtime", 500*time.Millisecond, "how long each contestant works, in all rounds together")
-		rounds    = flag.Int("rounds", 10, "how many rounds there are")
-		profiles  = flag.String("profiles", "", "then write a processor profile of each contestant into this folder")
-		only      = flag.String("only", "", "measure the sections whose name this regular expression matches")
-	)
+	var s settings
+	flag.DurationVar(&s.benchtime, "benchtime", time.Second, "how long each contestant works, in all rounds together")
+	flag.IntVar(&s.rounds, "rounds", 10, "how many rounds there are")
+	flag.StringVar(&s.only, "only", "", "measure the sections whose name this regular expression matches")
+	flag.StringVar(&s.profiles, "profiles", "", "then write a processor profile of each contestant into this folder")
+	flag.StringVar(&s.out, "out", "", "write every round to this file, for benchstat")
+	flag.StringVar(&s.docs, "docs", "", "put the table between the markers of this file")
+	flag.StringVar(&s.date, "date", "", "the date that stands above the table (default: that of the newest commit)")
 	flag.Parse()
-	if *rounds < 1 || *benchtime <= 0 {
+	if s.rounds < 1 || s.benchtime <= 0 {
 		return errors.New("-rounds and -benchtime must be more than 0")
 	}
-	which, err := regexp.Compile(*only)
+	where, err := newSetting(s.date)
 	if err != nil {
 		return err
 	}
-	b := budget{*benchtime / time.Duration(*rounds)}
+	var rounds bytes.Buffer
+	table, err := s.measure(&rounds)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s, %d rounds, at most %v of work in each.\n\n%s", where, s.rounds, s.benchtime/time.Duration(s.rounds), table)
+	fmt.Print(text)
+	if s.out != "" {
+		if err := os.WriteFile(s.out, rounds.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	if s.docs != "" {
+		return writeBetween(s.docs, text)
+	}
+	return nil
+}
+
+// measure runs the contests of all sections that are asked for, and writes down every
+// round.
+func (s *settings) measure(rounds io.Writer) (*table, error) {
+	which, err := regexp.Compile(s.only)
+	if err != nil {
+		return nil, err
+	}
+	b := budget{s.benchtime / time.Duration(s.rounds)}
 	t := newTable()
-	for _, s := range sections {
-		if !which.MatchString(s.name) {
+	for _, section := range sections {
+		if !which.MatchString(section.name) {
 			continue
 		}
-		contests, err := s.build(b)
+		contests, err := section.build(b)
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", section.name, err)
 		}
 		for _, c := range contests {
 			fmt.Fprintln(os.Stderr, c.name)
-			all, err := c.run(*rounds, b.round)
-			if err == nil && *profiles != "" {
-				err = c.profile(*profiles, b.round)
+			all, err := c.run(s.rounds, b.round)
+			if err == nil && s.profiles != "" {
+				err = c.profile(s.profiles, b.round)
 			}
 			if err := errors.Join(err, c.close()); err != nil {
-				return err
+				return nil, err
 			}
 			t.add(c, all)
+			if err := writeRounds(rounds, c, all); err != nil {
+				return nil, err
+			}
 		}
 	}
-	fmt.Print(t)
-	return nil
+	return t, nil
 }

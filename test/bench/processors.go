@@ -219,7 +219,7 @@ func plainSpans(b budget) ([]*contest, error) {
 			},
 			lines: []line{
 				{what: prefix + c.what + ", mode trace", of: 0, against: 1, target: target{ratioAtMost: 1}},
-				{what: "", of: 0, against: 2, target: c.againstGrouping},
+				{what: "… beside groupbytrace", of: 0, against: 2, target: c.againstGrouping},
 				{what: prefix + c.what + ", mode stream", of: 3, against: 1, target: target{nsAtMost: 100, hasAllocs: true}},
 			},
 		})

@@ -137,7 +137,7 @@ func sealing(budget) ([]*contest, error) {
 			c.lines = []line{l}
 			if r.kind != engine.KindText {
 				c.contestants = append(c.contestants, tokenizer(r.text))
-				c.lines = append(c.lines, line{of: 0, against: 2})
+				c.lines = append(c.lines, line{what: "… beside reading its tokens", of: 0, against: 2})
 			}
 			out = append(out, c)
 		}
