@@ -33,7 +33,7 @@ func command(b budget) ([]*contest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{name: "command", cleanup: func() error { return os.RemoveAll(dir) }}
+	c := &contest{name: "command", children: true, cleanup: func() error { return os.RemoveAll(dir) }}
 	file := filepath.Join(dir, "traces.jsonl")
 	size, err := writeCopies(file, b.scaled(commandBytes))
 	if err != nil {

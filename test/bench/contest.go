@@ -35,6 +35,7 @@ type contest struct {
 	name        string
 	contestants []contestant
 	lines       []line
+	children    bool         // the work is done by other processes
 	cleanup     func() error // if something was started for it
 }
 
@@ -81,8 +82,12 @@ func (c *contest) run(rounds int, budget time.Duration) (results, error) {
 	return all, nil
 }
 
-// profile lets every contestant work for a while and writes a processor profile of each.
+// profile lets every contestant work for a while and writes a processor profile of each,
+// if it does its work in this process.
 func (c *contest) profile(dir string, budget time.Duration) error {
+	if c.children {
+		return nil
+	}
 	const least = 2 * time.Second // a profile has a hundred samples a second
 	for i := range c.contestants {
 		file, err := os.Create(filepath.Join(dir, strings.Map(fileName, c.name+"-"+c.contestants[i].name)+".pprof"))

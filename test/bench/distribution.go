@@ -26,7 +26,7 @@ func distribution(b budget) ([]*contest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{name: "distribution", cleanup: func() error { return os.RemoveAll(dir) }}
+	c := &contest{name: "distribution", children: true, cleanup: func() error { return os.RemoveAll(dir) }}
 	for _, variant := range []struct{ name, processors string }{{"with the processor", "resultseal"}, {"without", ""}} {
 		own := filepath.Join(dir, fmt.Sprint(len(c.contestants)))
 		if err := os.Mkdir(own, 0o700); err != nil {

@@ -19,10 +19,13 @@ func summary(values []float64) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), confidence)
 }
 
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+func median(values []float64) float64 { return medianOf(slices.Clone(values)) }
+
+// medianOf sorts the values.
+func medianOf(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 // ratio is how many times a is of b.
@@ -48,7 +51,7 @@ func ratioOf(a, b []float64) ratio {
 			k := random.IntN(len(a))
 			as[j], bs[j] = a[k], b[k]
 		}
-		ratios[i] = median(as) / median(bs)
+		ratios[i] = medianOf(as) / medianOf(bs)
 	}
 	slices.Sort(ratios)
 	at := func(q float64) float64 { return ratios[int(q*float64(len(ratios)-1))] }
