@@ -26,8 +26,7 @@ import (
 // patience is how long is waited for a collector to start, to pass spans on and to end.
 const patience = time.Minute
 
-// collector is a running process of the distribution. Its sink is the debug exporter
-// with its log turned off, which counts spans and does nothing else with them.
+// collector is a running process of the distribution.
 type collector struct {
 	command *exec.Cmd
 	metrics string // the address of its own metrics
@@ -38,21 +37,26 @@ type collector struct {
 	traces  int // sent so far: no trace id comes twice
 }
 
-// collectorConfig writes a configuration of configs/collector.yaml.
-func collectorConfig(dir, processors string, ports [2]int) (string, error) {
-	policy := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(policy, []byte(configFile("policy-protocol.yaml")), 0o600); err != nil {
+// collectorSettings are what configs/collector.yaml leaves open.
+type collectorSettings struct {
+	Processors, Exporter string
+	Backend              int // the port of what the exporter sends to, if it does
+	GRPC, Metrics        int
+	Policy               string
+}
+
+// write puts the configuration into a folder and returns its path.
+func (s collectorSettings) write(dir string) (string, error) {
+	s.Policy = filepath.Join(dir, "policy.yaml")
+	if err := os.WriteFile(s.Policy, []byte(configFile("policy-protocol.yaml")), 0o600); err != nil {
 		return "", err
 	}
-	var text bytes.Buffer
 	form, err := template.New("").Parse(configFile("collector.yaml"))
 	if err != nil {
 		return "", err
 	}
-	if err := form.Execute(&text, struct {
-		GRPC, Metrics      int
-		Policy, Processors string
-	}{ports[0], ports[1], policy, processors}); err != nil {
+	var text bytes.Buffer
+	if err := form.Execute(&text, s); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "config.yaml")
@@ -72,13 +76,14 @@ func freePorts() (ports [2]int, err error) {
 	return ports, nil
 }
 
-// startCollector runs the binary with the processors that are named, until stop.
-func startCollector(binary, dir, processors string, senders int) (*collector, error) {
+// startCollector runs the binary until stop.
+func startCollector(binary, dir string, s collectorSettings, senders int) (*collector, error) {
 	ports, err := freePorts()
 	if err != nil {
 		return nil, err
 	}
-	config, err := collectorConfig(dir, processors, ports)
+	s.GRPC, s.Metrics = ports[0], ports[1]
+	config, err := s.write(dir)
 	if err != nil {
 		return nil, err
 	}

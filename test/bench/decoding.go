@@ -37,7 +37,7 @@ func decoding(budget) ([]*contest, error) {
 			return nil
 		}))
 	}
-	add("decode a span without GenAI content", "plain", oneTrace(plainShape, 1), genai.Other)
+	add("decode a span without GenAI content", "plain", oneTrace(plainShape, 0, 1), genai.Other)
 	for _, r := range all {
 		td, kind, err := r.toolSpan()
 		if err != nil {

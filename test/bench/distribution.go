@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,17 +23,42 @@ const collectorSenders = 4
 // distribution compares the built collector with and without the processor. Both run all
 // the time; the one whose turn it is gets spans over OTLP/gRPC.
 func distribution(b budget) ([]*contest, error) {
+	silent, err := withAndWithout(b, "one tool span in ten", collectorSettings{Exporter: "debug"})
+	if err != nil {
+		return nil, err
+	}
+	silent.lines[0].target = target{ratioAtLeast: 0.85}
+	backend, port, err := startBackend()
+	if err != nil {
+		return nil, errors.Join(err, silent.close())
+	}
+	sending, err := withAndWithout(b, "sent on to a backend", collectorSettings{Exporter: "otlp_grpc", Backend: port})
+	if err != nil {
+		backend.Stop()
+		return nil, errors.Join(err, silent.close())
+	}
+	collectors := sending.cleanup
+	sending.cleanup = func() error {
+		defer backend.Stop() // collectors send until they have ended
+		return collectors()
+	}
+	return []*contest{silent, sending}, nil
+}
+
+// withAndWithout starts two collectors, with the processor and without.
+func withAndWithout(b budget, what string, s collectorSettings) (*contest, error) {
 	dir, err := os.MkdirTemp("", "resultseal-bench-")
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{name: "distribution", children: true, cleanup: func() error { return os.RemoveAll(dir) }}
+	c := &contest{name: "distribution/" + s.Exporter, children: true, cleanup: func() error { return os.RemoveAll(dir) }}
 	for _, variant := range []struct{ name, processors string }{{"with the processor", "resultseal"}, {"without", ""}} {
 		own := filepath.Join(dir, fmt.Sprint(len(c.contestants)))
 		if err := os.Mkdir(own, 0o700); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
-		running, err := startCollector(filepath.Join(root, "dist", "otelcol-resultseal"), own, variant.processors, collectorSenders)
+		s.Processors = variant.processors
+		running, err := startCollector(filepath.Join(root, "dist", "otelcol-resultseal"), own, s, collectorSenders)
 		if err != nil {
 			return nil, errors.Join(err, c.close())
 		}
@@ -45,13 +71,30 @@ func distribution(b budget) ([]*contest, error) {
 		}})
 	}
 	c.lines = []line{
-		{
-			what: "distribution over OTLP/gRPC, one tool span in ten, throughput", of: 0, against: 1, figure: wall, unit: " a span", inverse: true,
-			target: target{ratioAtLeast: 0.85},
-		},
+		{what: "distribution over OTLP/gRPC, " + what + ", throughput", of: 0, against: 1, figure: wall, unit: " a span", inverse: true},
 		{what: "… processor time of the collector", of: 0, against: 1, unit: " a span"},
 	}
-	return []*contest{c}, nil
+	return c, nil
+}
+
+// startBackend listens for what exporters send, and takes all of it without looking.
+func startBackend() (*grpc.Server, int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, 0, err
+	}
+	server := grpc.NewServer(grpc.ForceServerCodec(asItIs{}), grpc.MaxRecvMsgSize(64<<20),
+		grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+			var request, answer []byte
+			if err := stream.RecvMsg(&request); err != nil {
+				return err
+			}
+			return stream.SendMsg(&answer)
+		}))
+	go func() {
+		_ = server.Serve(l) // it ends with Stop
+	}()
+	return server, l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // take sends traces that the collector has not seen yet, and waits until all spans are in

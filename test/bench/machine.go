@@ -28,7 +28,7 @@ func newSetting(date string) (setting, error) {
 		}
 		date = strings.TrimSpace(string(said))
 	}
-	return setting{date: date, cpu: cpuModel(), cores: runtime.NumCPU(), system: operatingSystem(), golang: runtime.Version()}, nil
+	return setting{date: date, cpu: cpuModel(), cores: runtime.NumCPU(), system: runtime.GOOS + "/" + runtime.GOARCH, golang: runtime.Version()}, nil
 }
 
 // cpuModel is what the system calls its processors.
@@ -50,14 +50,6 @@ func cpuModel() string {
 		}
 	}
 	return "a processor that does not tell its name"
-}
-
-func operatingSystem() string {
-	name := runtime.GOOS + "/" + runtime.GOARCH
-	if said, err := exec.Command("uname", "-sr").Output(); err == nil {
-		name = strings.TrimSpace(string(said)) + ", " + runtime.GOARCH
-	}
-	return name
 }
 
 func (s setting) String() string {

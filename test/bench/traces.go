@@ -94,10 +94,10 @@ func (w *workload) batches() ([]ptrace.Traces, error) {
 }
 
 // oneTrace is a single trace of a shape.
-func oneTrace(s shape, spans int) ptrace.Traces {
+func oneTrace(s shape, trace, spans int) ptrace.Traces {
 	td, to := newBatch()
 	for n := range spans {
-		fillSpan(to.AppendEmpty(), s, 0, n, spans)
+		fillSpan(to.AppendEmpty(), s, trace, n, spans)
 	}
 	return td
 }
