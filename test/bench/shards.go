@@ -13,7 +13,8 @@ import (
 // processors, so that a shard never waits for one.
 const shardSenders = 4
 
-// shards compares the throughput of two shards with that of one, on two processors.
+// shards compares the throughput of two shards on two processors with that of one shard
+// there, which is at work in several goroutines too, and with that of one on one.
 func shards(b budget) ([]*contest, error) {
 	var out []*contest
 	for _, s := range []shape{toolShape, mixedShape} {
@@ -22,20 +23,27 @@ func shards(b budget) ([]*contest, error) {
 			return nil, err
 		}
 		c := &contest{name: "shards/" + s.name}
-		for n := 1; n <= 2; n++ {
-			settings := fmt.Sprintf("root_delay: 0s\nnum_shards: %d\n", n)
-			subject := resultseal(fmt.Sprintf("num_shards: %d", n), "policy-protocol.yaml", settings)
-			c.contestants = append(c.contestants, contestant{subject.name, func(time.Duration) (figures, error) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+		for _, v := range []struct {
+			name               string
+			shards, processors int
+		}{
+			{"num_shards: 2", 2, 2},
+			{"num_shards: 1", 1, 2},
+			{"num_shards: 1, one processor", 1, 1},
+		} {
+			subject := resultseal(v.name, "policy-protocol.yaml", fmt.Sprintf("root_delay: 0s\nnum_shards: %d\n", v.shards))
+			c.contestants = append(c.contestants, contestant{v.name, func(time.Duration) (figures, error) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(v.processors))
 				return subject.live(w, shardSenders, nil)
 			}})
 		}
 		c.lines = []line{
 			{
-				what: "throughput with num_shards: 2, " + s.name, of: 1, against: 0, figure: wall, unit: " a span", inverse: true,
+				what: "throughput with num_shards: 2, " + s.name, of: 0, against: 1, figure: wall, unit: " a span", inverse: true,
 				target: target{ratioAtLeast: 1.7},
 			},
-			{what: "… processor time", of: 1, against: 0, unit: " a span"},
+			{what: "… beside one shard on one processor", of: 0, against: 2, figure: wall, unit: " a span", inverse: true},
+			{what: "… processor time", of: 0, against: 1, unit: " a span"},
 		}
 		out = append(out, c)
 	}
