@@ -50,10 +50,10 @@ type subject struct {
 }
 
 // The waits of ours and of tail_sampling are longer than a round, so that both pass on
-// what they hold when they are shut down, and no clock ticks meanwhile. groupbytrace
-// passes on by its clock alone.
+// what they hold when they are shut down, and no clock ticks meanwhile; no limit is
+// reached either. groupbytrace passes on by its clock alone.
 const (
-	longWaits      = "root_delay: 1m\nidle_timeout: 1m\n"
+	longWaits      = "root_delay: 1m\nidle_timeout: 1m\nmax_bytes: 1073741824\n"
 	tailSampling   = "decision_wait: 1m\npolicies:\n  - {name: all, type: always_sample}\n"
 	groupByTrace   = "wait_duration: 1s\n"
 	streamSettings = "mode: stream\n" + longWaits
