@@ -28,6 +28,7 @@ func distribution(b budget) ([]*contest, error) {
 		return nil, err
 	}
 	silent.lines[0].target = target{ratioAtLeast: 0.85}
+	silent.lines[1].headline = "a whole collector that receives spans over OTLP/gRPC, one in ten of them a tool span"
 	backend, port, err := startBackend()
 	if err != nil {
 		return nil, errors.Join(err, silent.close())
@@ -52,7 +53,7 @@ func withAndWithout(b budget, what string, s collectorSettings) (*contest, error
 		return nil, err
 	}
 	c := &contest{name: "distribution/" + s.Exporter, children: true, cleanup: func() error { return os.RemoveAll(dir) }}
-	for _, variant := range []struct{ name, processors string }{{"with the processor", "resultseal"}, {"without", ""}} {
+	for _, variant := range []struct{ name, processors string }{{"with the processor", "resultseal"}, {"without it", ""}} {
 		own := filepath.Join(dir, fmt.Sprint(len(c.contestants)))
 		if err := os.Mkdir(own, 0o700); err != nil {
 			return nil, errors.Join(err, c.close())

@@ -200,9 +200,10 @@ func plainSpans(b budget) ([]*contest, error) {
 		what            string
 		spans           int
 		againstGrouping target
+		headline        string
 	}{
-		{"one-span traces", 1, target{ratioAtMost: 0.25}},
-		{"traces of 20 spans", 20, target{}},
+		{"one-span traces", 1, target{ratioAtMost: 0.25}, ""},
+		{"traces of 20 spans", 20, target{}, "a span without GenAI content, in traces of 20"},
 	} {
 		w, err := newWorkload(plainShape, b.scaled(40_000)/c.spans, c.spans)
 		if err != nil {
@@ -218,7 +219,7 @@ func plainSpans(b budget) ([]*contest, error) {
 				alive(resultseal("mode stream", "policy.yaml", streamSettings), w, 1),
 			},
 			lines: []line{
-				{what: prefix + c.what + ", mode trace", of: 0, against: 1, target: target{ratioAtMost: 1}},
+				{what: prefix + c.what + ", mode trace", of: 0, against: 1, target: target{ratioAtMost: 1}, headline: c.headline},
 				{what: "… beside groupbytrace", of: 0, against: 2, target: c.againstGrouping},
 				{what: prefix + c.what + ", mode stream", of: 3, against: 1, target: target{nsAtMost: 100, hasAllocs: true}},
 			},
@@ -245,7 +246,7 @@ func toolSpans(b budget) ([]*contest, error) {
 			alive(subject{name: "transform", factory: transformprocessor.NewFactory(), config: configFile("transform.yaml")}, w, 1),
 		},
 		lines: []line{
-			{what: "tool span with a result of 512 B, mode trace", of: 0, against: 4, target: most},
+			{what: "tool span with a result of 512 B, mode trace", of: 0, against: 4, target: most, headline: "a tool span with a result of 512 B"},
 			{what: "… mode stream", of: 1, against: 4, target: most},
 			{what: "… mode trace, and a protocol", of: 2, against: 4},
 			{what: "… mode stream, and a protocol", of: 3, against: 4},

@@ -21,6 +21,9 @@ type line struct {
 	// inverse turns the ratio round: how many times as fast, not as slow.
 	inverse bool
 	target  target
+	// headline is what the line is called above the table, for those in a hurry; most
+	// lines do not stand there.
+	headline string
 }
 
 const alone = -1
@@ -75,9 +78,10 @@ func (t target) met(r ratio, ns, allocs float64) string {
 	return "yes"
 }
 
-// table is a heading and the lines under it, as Markdown.
+// table is a heading and the lines under it, as Markdown, and what of it comes first.
 type table struct {
-	b strings.Builder
+	b         strings.Builder
+	headlines []string
 }
 
 func newTable() *table {
@@ -116,11 +120,23 @@ func (t *table) add(c *contest, all results) {
 			cells[5] = fmt.Sprintf("%.2f – %.2f", r.lo, r.hi)
 		}
 		cells[7] = l.target.met(r, s.Center, allocs)
+		if l.headline != "" {
+			text := "- " + l.headline + ": " + duration(s.Center) + l.unit
+			if l.against != alone {
+				text += ", " + cells[4] + " × " + c.contestants[l.against].name
+			}
+			t.headlines = append(t.headlines, text)
+		}
 		t.b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 }
 
-func (t *table) String() string { return t.b.String() }
+func (t *table) String() string {
+	if len(t.headlines) == 0 {
+		return t.b.String()
+	}
+	return strings.Join(t.headlines, "\n") + "\n\n" + t.b.String()
+}
 
 // spread is benchmath's, with a space; too few rounds have none.
 func spread(pct string) string {

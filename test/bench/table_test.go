@@ -15,7 +15,7 @@ func TestTable(t *testing.T) {
 	c := &contest{
 		contestants: []contestant{{name: "ours"}, {name: "theirs"}},
 		lines: []line{
-			{what: "as slow as", of: 0, against: 1, target: target{ratioAtMost: 2, allocs: 4, hasAllocs: true}},
+			{what: "as slow as", of: 0, against: 1, target: target{ratioAtMost: 2, allocs: 4, hasAllocs: true}, headline: "work"},
 			{what: "as fast as", of: 0, against: 1, figure: wall, unit: " a span", inverse: true, target: target{ratioAtLeast: 0.85}},
 			{what: "by itself", of: 1, against: alone},
 		},
@@ -28,6 +28,8 @@ func TestTable(t *testing.T) {
 	table := newTable()
 	table.add(c, all)
 	require.Equal(t, strings.TrimSpace(`
+- work: 1.50 µs, 1.50 × theirs
+
 | what | ResultSeal | allocations | beside | ratio | 95 % of ratios | target | met |
 |---|---:|---:|---|---:|---:|---|---|
 | as slow as | 1.50 µs ± 0 % | 4 | theirs: 1.00 µs | 1.50 | 1.50 – 1.50 | ≤ 2 ×, ≤ 4 allocations | yes |
