@@ -55,7 +55,7 @@ type results [][]figures
 func (c *contest) run(rounds int, budget time.Duration) (results, error) {
 	all := make(results, len(c.contestants))
 	once := func(i int, budget time.Duration) (figures, error) {
-		runtime.GC() // nobody pays for what the one before left
+		runtime.GC() // nobody pays for what the one before has left
 		f, err := c.contestants[i].round(budget)
 		if err != nil {
 			return f, fmt.Errorf("%s, %s: %w", c.name, c.contestants[i].name, err)
@@ -138,6 +138,11 @@ func measured(f func() (operations int, err error)) (figures, error) {
 	}, nil
 }
 
+// ballastBytes are held, and never touched, while one operation is repeated. A process
+// that holds next to nothing collects its garbage every four megabytes, and then how much
+// another measurement has left decides what this one costs.
+const ballastBytes = 64 << 20
+
 // repeated is a contestant that does one operation again and again.
 func repeated(name string, operation func() error) contestant {
 	n := 0
@@ -152,6 +157,9 @@ func repeated(name string, operation func() error) contestant {
 		})
 	}
 	return contestant{name, func(budget time.Duration) (figures, error) {
+		ballast := make([]byte, ballastBytes)
+		defer runtime.KeepAlive(ballast)
+		runtime.GC()
 		for n == 0 { // how many fill the budget is found once, so that all rounds are alike
 			if f, err := loop(1); err != nil {
 				return f, err

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"runtime"
 	"time"
 )
 
@@ -48,14 +47,6 @@ var sections = []struct {
 	{"command", command},
 }
 
-// ballast is memory that is held and never touched. A collector at work holds some
-// hundred megabytes; a process that holds next to nothing collects its garbage every
-// four, and then how much a measurement before this one has left decides what this one
-// costs.
-var ballast []byte
-
-const ballastBytes = 64 << 20
-
 func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -90,14 +81,12 @@ func run() error {
 	if s.rounds < 1 || s.benchtime <= 0 {
 		return errors.New("-rounds and -benchtime must be more than 0")
 	}
-	ballast = make([]byte, ballastBytes)
 	where, err := newSetting(s.date)
 	if err != nil {
 		return err
 	}
 	var rounds bytes.Buffer
 	table, err := s.measure(&rounds)
-	runtime.KeepAlive(&ballast)
 	if err != nil {
 		return err
 	}
