@@ -90,7 +90,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s, %d rounds, at most %v of work in each.\n\n%s", where, s.rounds, s.benchtime/time.Duration(s.rounds), table)
+	text := fmt.Sprintf("%s, %d rounds with a budget of %v each.\n\n%s", where, s.rounds, s.benchtime/time.Duration(s.rounds), table)
 	fmt.Print(text)
 	if s.out != "" {
 		if err := os.WriteFile(s.out, rounds.Bytes(), 0o644); err != nil {

@@ -32,9 +32,10 @@ func shards(b budget) ([]*contest, error) {
 			{"num_shards: 1, one processor", 1, 1},
 		} {
 			subject := resultseal(v.name, "policy-protocol.yaml", fmt.Sprintf("root_delay: 0s\nnum_shards: %d\n", v.shards))
-			c.contestants = append(c.contestants, contestant{v.name, func(time.Duration) (figures, error) {
+			living := alive(subject, w, shardSenders)
+			c.contestants = append(c.contestants, contestant{v.name, func(budget time.Duration) (figures, error) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(v.processors))
-				return subject.live(w, shardSenders, nil)
+				return living.round(budget)
 			}})
 		}
 		c.lines = []line{
