@@ -83,7 +83,7 @@ func (s *scoring) useJournal(j *journal, restored [][]storedConversation) {
 
 // reader implements scoringSteps. A decoder is for one goroutine.
 func (s *scoring) reader() func(*finished) {
-	r := &reader{scoring: s, decoder: genai.NewDecoder(s.options)}
+	r := &reader{scoring: s, filter: genai.NewFilter(s.options), decoder: genai.NewDecoder(s.options)}
 	r.settle = guard((&judge{s}).settle, s.logger, s.rec)
 	return r.read
 }
@@ -118,9 +118,13 @@ func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 // if no conversation's earlier traces have to be judged before.
 type reader struct {
 	*scoring
+	filter  *genai.Filter
 	decoder *genai.Decoder
-	span    genai.Span // scratch
 	settle  judgeFunc
+
+	// The facts of the last trace that was settled, to be written over.
+	facts   []genai.Span
+	sources []ptrace.Span
 }
 
 func (r *reader) read(f *finished) {
@@ -135,10 +139,18 @@ func (r *reader) read(f *finished) {
 		f.conversations = conversationsOf(f.facts)
 	}
 	if len(f.conversations) == 0 {
+		facts, sources := f.facts, f.sources
 		r.settle(f)
+		if f.facts = nil; len(facts) <= maxSpareFacts {
+			r.facts, r.sources = facts, sources
+		}
 	}
 	f.reading = time.Since(begin)
 }
+
+// maxSpareFacts bounds the memory that is kept for the next trace: facts are of
+// some hundred bytes each.
+const maxSpareFacts = 1000
 
 // decode finds the facts of a trace's spans, if one of them tells anything.
 func (r *reader) decode(f *finished) {
@@ -146,26 +158,21 @@ func (r *reader) decode(f *finished) {
 		if failure := recover(); failure != nil {
 			f.facts, f.sources, f.unreadable = nil, nil, true
 			unscored(r.logger, r.rec, f, failure)
-			r.decoder, r.span = genai.NewDecoder(r.options), genai.Span{} // scratch memory is not what it should be
+			r.decoder = genai.NewDecoder(r.options) // its scratch memory is not what it should be
 		}
 	}()
-	if r.concerns(f.spans) {
-		f.facts, f.sources = r.decoder.Traces(f.spans)
+	if r.mayTell(f.spans) {
+		f.facts, f.sources = r.decoder.TracesInto(r.facts, r.sources, f.spans)
+		r.facts, r.sources = nil, nil // they are the trace's until it is settled
 	}
 }
 
-// concerns reports whether there is anything to say of a trace. Most traces that
-// come are not an agent's, and this is all that is done for them.
-func (r *reader) concerns(td ptrace.Traces) bool {
-	defer func() { r.span = genai.Span{} }() // it holds on to what it was read from
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, span := range ss.Spans().All() {
-				r.decoder.Decode(&r.span, rs.Resource(), ss.Scope(), span)
-				if r.scorer.Concerns(&r.span) {
-					return true
-				}
-			}
+// mayTell reports whether there may be anything to say of a trace. Most traces
+// that come are not an agent's, and this is all that is done for them.
+func (r *reader) mayTell(td ptrace.Traces) bool {
+	for span := range spansOf(td) {
+		if !r.filter.Silent(span) || r.scorer.Names(span.Name()) {
+			return true
 		}
 	}
 	return false
