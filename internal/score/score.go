@@ -101,6 +101,7 @@ func (s *Scorer) Late(spans []genai.Span) *Session {
 // observe seals calls.
 func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observation {
 	observations := make(map[*call]*Observation, len(calls))
+	v.Observations = slices.Grow(v.Observations, len(calls))
 	for _, k := range calls {
 		if k.prior && len(k.spans) == 0 && k.shownAt < 0 {
 			continue

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 )
 
 // canonicalize moves the spans of one trace into the one form that depends
@@ -57,7 +58,7 @@ func isOneGroup(trace ptrace.Traces) bool {
 
 // grouped moves what has the same resource and scope together.
 func grouped(trace ptrace.Traces) ptrace.Traces {
-	g := groups{to: ptrace.NewTraces(), resources: map[string]*resourceGroup{}}
+	g := groups{to: ptrace.NewTraces(), resources: map[uint64]*resourceGroup{}}
 	for _, rs := range trace.ResourceSpans().All() {
 		var resource *resourceGroup
 		for _, ss := range rs.ScopeSpans().All() {
@@ -73,46 +74,87 @@ func grouped(trace ptrace.Traces) ptrace.Traces {
 	return g.to
 }
 
-// groups finds the group of a resource by all that it is, as protobuf.
+// groups finds the group of a resource by a hash of all that it is. Those with the
+// same hash are in a list.
 type groups struct {
 	to        ptrace.Traces
-	resources map[string]*resourceGroup
+	resources map[uint64]*resourceGroup
 }
 
 type resourceGroup struct {
 	to     ptrace.ResourceSpans
-	scopes map[string]ptrace.ScopeSpans
+	scopes map[uint64]*scopeGroup
+	next   *resourceGroup
+}
+
+type scopeGroup struct {
+	to   ptrace.ScopeSpans
+	next *scopeGroup
 }
 
 func (g *groups) resource(rs ptrace.ResourceSpans) *resourceGroup {
-	alone := ptrace.NewTraces()
-	only := alone.ResourceSpans().AppendEmpty()
-	rs.Resource().MoveTo(only.Resource())
-	only.SetSchemaUrl(rs.SchemaUrl())
-	key := marshal(alone)
-	if r, ok := g.resources[string(key)]; ok {
-		return r
+	var h spanHash
+	h.digest.Reset()
+	h.resource(rs)
+	key := h.digest.Sum64()
+	for r := g.resources[key]; r != nil; r = r.next {
+		if sameResource(r.to, rs) {
+			return r
+		}
 	}
-	alone.ResourceSpans().MoveAndAppendTo(g.to.ResourceSpans())
-	r := &resourceGroup{to: g.to.ResourceSpans().At(g.to.ResourceSpans().Len() - 1), scopes: map[string]ptrace.ScopeSpans{}}
-	g.resources[string(key)] = r
+	r := &resourceGroup{to: g.to.ResourceSpans().AppendEmpty(), scopes: map[uint64]*scopeGroup{}, next: g.resources[key]}
+	rs.Resource().MoveTo(r.to.Resource())
+	r.to.SetSchemaUrl(rs.SchemaUrl())
+	g.resources[key] = r
 	return r
 }
 
 func (r *resourceGroup) scope(ss ptrace.ScopeSpans) ptrace.ScopeSpans {
-	alone := ptrace.NewTraces()
-	scopes := alone.ResourceSpans().AppendEmpty().ScopeSpans()
-	only := scopes.AppendEmpty()
-	ss.Scope().MoveTo(only.Scope())
-	only.SetSchemaUrl(ss.SchemaUrl())
-	key := marshal(alone)
-	if to, ok := r.scopes[string(key)]; ok {
-		return to
+	var h spanHash
+	h.digest.Reset()
+	h.scope(ss)
+	key := h.digest.Sum64()
+	for s := r.scopes[key]; s != nil; s = s.next {
+		if sameScope(s.to, ss) {
+			return s.to
+		}
 	}
-	scopes.MoveAndAppendTo(r.to.ScopeSpans())
-	to := r.to.ScopeSpans().At(r.to.ScopeSpans().Len() - 1)
-	r.scopes[string(key)] = to
-	return to
+	s := &scopeGroup{to: r.to.ScopeSpans().AppendEmpty(), next: r.scopes[key]}
+	ss.Scope().MoveTo(s.to.Scope())
+	s.to.SetSchemaUrl(ss.SchemaUrl())
+	r.scopes[key] = s
+	return s.to
+}
+
+// sameResource and sameScope compare what has the same hash, which nobody may rely
+// on: it could be made. Attributes that are equal but for their order have not.
+// What cannot be compared so, such as a name that comes twice, is as protobuf.
+func sameResource(a, b ptrace.ResourceSpans) bool {
+	if a.Resource().Attributes().Equal(b.Resource().Attributes()) &&
+		entity.ResourceEntityRefs(a.Resource()).Len() == 0 && entity.ResourceEntityRefs(b.Resource()).Len() == 0 {
+		return a.SchemaUrl() == b.SchemaUrl() && a.Resource().DroppedAttributesCount() == b.Resource().DroppedAttributesCount()
+	}
+	return bytes.Equal(marshalAlone(a, ptrace.NewScopeSpans()), marshalAlone(b, ptrace.NewScopeSpans()))
+}
+
+func sameScope(a, b ptrace.ScopeSpans) bool {
+	if a.Scope().Attributes().Equal(b.Scope().Attributes()) {
+		return a.SchemaUrl() == b.SchemaUrl() && a.Scope().Name() == b.Scope().Name() && a.Scope().Version() == b.Scope().Version() &&
+			a.Scope().DroppedAttributesCount() == b.Scope().DroppedAttributesCount()
+	}
+	return bytes.Equal(marshalAlone(ptrace.NewResourceSpans(), a), marshalAlone(ptrace.NewResourceSpans(), b))
+}
+
+// marshalAlone is a resource with a scope, without any span.
+func marshalAlone(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) []byte {
+	td := ptrace.NewTraces()
+	toResource := td.ResourceSpans().AppendEmpty()
+	rs.Resource().CopyTo(toResource.Resource())
+	toResource.SetSchemaUrl(rs.SchemaUrl())
+	toScope := toResource.ScopeSpans().AppendEmpty()
+	ss.Scope().CopyTo(toScope.Scope())
+	toScope.SetSchemaUrl(ss.SchemaUrl())
+	return marshal(td)
 }
 
 // fewSpans is up to where spans change places one by one, which takes no memory.

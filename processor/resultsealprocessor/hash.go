@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 )
 
 // hashSpan is the same for two spans that are the same in all that they hold and
@@ -33,6 +34,14 @@ func (h *spanHash) resource(rs ptrace.ResourceSpans) {
 	h.text(rs.SchemaUrl())
 	h.number(uint64(rs.Resource().DroppedAttributesCount()))
 	h.attributes(rs.Resource().Attributes())
+	refs := entity.ResourceEntityRefs(rs.Resource())
+	h.number(uint64(refs.Len())) //nolint:gosec // not negative
+	for _, ref := range refs.All() {
+		h.text(ref.SchemaUrl())
+		h.text(ref.Type())
+		h.texts(ref.IdKeys())
+		h.texts(ref.DescriptionKeys())
+	}
 }
 
 func (h *spanHash) scope(ss ptrace.ScopeSpans) {
@@ -120,6 +129,13 @@ func (h *spanHash) value(v pcommon.Value) {
 func (h *spanHash) text(s string) {
 	h.number(uint64(len(s)))
 	_, _ = h.digest.WriteString(s) // it cannot fail
+}
+
+func (h *spanHash) texts(list pcommon.StringSlice) {
+	h.number(uint64(list.Len())) //nolint:gosec // not negative
+	for _, s := range list.All() {
+		h.text(s)
+	}
 }
 
 func (h *spanHash) bytes(b []byte) { _, _ = h.digest.Write(b) }

@@ -4,11 +4,14 @@
 package resultsealprocessor
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/xpdata"
+	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 )
 
 // Whatever is changed of a span, its scope or its resource, the hash is another,
@@ -116,4 +119,49 @@ func TestHashSpanIsOfEverything(t *testing.T) {
 	} {
 		check(what, change)
 	}
+}
+
+// Resources and scopes are the same if they are so to the byte, also where they
+// cannot be compared as maps.
+func TestSameResource(t *testing.T) {
+	for name, fill := range map[string]func(pcommon.Map){
+		"nothing": func(pcommon.Map) {},
+		"text":    func(m pcommon.Map) { m.PutStr("a", "1") },
+		"a name twice": func(m pcommon.Map) { // as it may come over the wire
+			var b xpdata.MapBuilder
+			b.AppendEmpty("a").SetInt(1)
+			b.AppendEmpty("a").SetInt(2)
+			b.UnsafeIntoMap(m)
+		},
+		"nan": func(m pcommon.Map) { m.PutDouble("nan", math.NaN()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := ptrace.NewResourceSpans(), ptrace.NewResourceSpans()
+			x, y := ptrace.NewScopeSpans(), ptrace.NewScopeSpans()
+			for _, m := range []pcommon.Map{a.Resource().Attributes(), b.Resource().Attributes(), x.Scope().Attributes(), y.Scope().Attributes()} {
+				fill(m)
+			}
+			require.True(t, sameResource(a, b))
+			require.True(t, sameScope(x, y))
+			b.Resource().SetDroppedAttributesCount(1)
+			y.Scope().SetVersion("2")
+			require.False(t, sameResource(a, b))
+			require.False(t, sameScope(x, y))
+			b.Resource().SetDroppedAttributesCount(0)
+			y.Scope().SetVersion("")
+			b.Resource().Attributes().PutStr("more", "")
+			y.Scope().Attributes().PutStr("more", "")
+			require.False(t, sameResource(a, b))
+			require.False(t, sameScope(x, y))
+		})
+	}
+	t.Run("entities", func(t *testing.T) {
+		a, b := ptrace.NewResourceSpans(), ptrace.NewResourceSpans()
+		entity.ResourceEntityRefs(a.Resource()).AppendEmpty().SetType("service")
+		require.False(t, sameResource(a, b))
+		entity.ResourceEntityRefs(b.Resource()).AppendEmpty().SetType("host")
+		require.False(t, sameResource(a, b))
+		entity.ResourceEntityRefs(b.Resource()).At(0).SetType("service")
+		require.True(t, sameResource(a, b))
+	})
 }
