@@ -271,10 +271,11 @@ func appendPart(dst []byte, mark byte, source string, start, size int) []byte {
 // copyPart copies mark and up to 64 bytes. It copies more than is needed, which is faster
 // than being exact: the source must have 64 bytes from start on.
 func copyPart(part *[65]byte, mark byte, source string, start, size int) {
+	text := source[start : start+64] // is checked, since copy32 does not
 	part[0] = mark
-	copy32((*[32]byte)(part[1:]), source[start:])
+	copy32((*[32]byte)(part[1:]), text)
 	if size > 32 {
-		copy32((*[32]byte)(part[33:]), source[start+32:])
+		copy32((*[32]byte)(part[33:]), text[32:])
 	}
 }
 

@@ -72,9 +72,9 @@ func fault(do func()) (address any) {
 
 // guard holds what is read in guarded memory to what is read elsewhere.
 type guard struct {
-	text, written guarded
-	quick         *scanner
-	random        *rand.Rand
+	text, written  guarded
+	quick, careful *scanner
+	random         *rand.Rand
 }
 
 const (
@@ -84,18 +84,22 @@ const (
 
 func newGuard(t testing.TB) *guard {
 	t.Helper()
-	g := &guard{text: newGuarded(t, guardedText), written: newGuarded(t, guardedBytes), quick: newScanner(), random: rand.New(rand.NewPCG(3, 4))}
+	g := &guard{
+		text: newGuarded(t, guardedText), written: newGuarded(t, guardedBytes),
+		quick: newScanner(), careful: newScanner(), random: rand.New(rand.NewPCG(3, 4)),
+	}
+	g.careful.careful = true
 	g.quick.pending = make([]node, 0, 64) // runs need room
 	return g
 }
 
-// scan scans a text that may be none, at both ends of the guarded memory. The scanner is
+// scan scans a text that may be none, at both ends of the guarded memory. The scanners are
 // the same for all texts, as those in use are.
 func (g *guard) scan(t testing.TB, text string) {
 	t.Helper()
-	careful := newScanner()
-	careful.careful, careful.text = true, text
-	want := careful.scan()
+	g.careful.reset()
+	g.careful.text = text
+	want := g.careful.scan()
 	for _, place := range []func(string) string{g.text.atStart, g.text.atEnd} {
 		g.quick.reset()
 		g.quick.text = place(text)
@@ -257,10 +261,49 @@ func TestGuardedTexts(t *testing.T) {
 		g.read(t, text)
 		g.seal(t, text)
 		for range 8 {
-			// Without their end and with spaces after it, texts end everywhere in what runs look at.
 			g.read(t, text+strings.Repeat(" ", g.random.IntN(80)))
 			g.scan(t, text[:g.random.IntN(len(text)+1)])
 			g.read(t, changed(g.random, text))
+		}
+	}
+}
+
+// TestGuardedEnds: so are texts that break off anywhere in what is scanned in runs, and
+// texts that end anywhere after what is copied as words.
+func TestGuardedEnds(t *testing.T) {
+	g := newGuard(t)
+	repeat := strings.Repeat
+	ends := []string{
+		repeat(" ", 80), "\n" + repeat(" ", 80), repeat("\n", 80), repeat(" \t", 40), "1" + repeat(" ", 80),
+		"1234567.1234567,1", "1234567.12345678", "1234567,12345678,1", "1.1234567,", "1.10000,", repeat("1,", 40),
+		`"` + repeat("v", 80), `"` + repeat(`\"`, 40), `"vv` + repeat(`\\`, 40), `"` + repeat("é", 40), `"1234567","12345678","123456789",` + repeat(`"",`, 20),
+		repeat("true,", 16), repeat("false,", 16), repeat("null,", 16), "fals", "tru", "nul",
+	}
+	sizes := []int{0, 1, 4, 5, 6, 7, 12, 13, 14, 15, 16, 30, 60}
+	if raceEnabled {
+		sizes = []int{1, 6, 13, 60}
+	}
+	for _, end := range ends {
+		beginnings := []string{"[", "[1,"}
+		for _, size := range sizes {
+			key := `{"` + repeat("k", size) + `":1,"` + repeat("k", size+1) + `":`
+			beginnings = append(beginnings, "["+key+"2},"+key, "["+key+"2},"+key[:len(key)-1]+" ")
+		}
+		for _, beginning := range beginnings {
+			text := beginning + end
+			for i := range text {
+				g.scan(t, text[:i])
+			}
+		}
+	}
+	for _, size := range []int{1, 26, 27, 28, 29, 30, 31, 32, 58, 59, 60, 61, 62, 63, 64} {
+		for _, key := range []string{"b", "b" + repeat("k", 29), "b" + repeat("k", 30), "b" + repeat("k", 50)} {
+			for _, gap := range []string{"", " "} {
+				text := `{"c":1,"a":2,"` + key + `":` + gap + `"` + repeat("v", size) + `"}`
+				for i := 0; i < 80; i++ {
+					g.read(t, text+repeat(" ", i))
+				}
+			}
 		}
 	}
 }

@@ -12,6 +12,11 @@ const (
 
 // runEnd is how far before the end of the text a run ends, so that it can look at words
 // without asking whether there is one.
+//
+// What is loaded starts where the run was just seen not to be past its end, or up to 8
+// bytes later: white space 1 later, the fraction of a number up to 8, since numbers of eight
+// digits are left to scan. After a fraction one more byte is looked at, so 17 would do. The
+// rest is room for a mistake.
 const runEnd = 32
 
 // run scans the elements or members of f from i on, as long as they are what most texts
@@ -52,9 +57,11 @@ items:
 			if last > end || (load(text, i)&k.mask^k.head)|(load(text, last)&k.mask^k.tail) != 0 {
 				break
 			}
+			// The words lie before last. Where the key was first met depends on more than is
+			// seen here, so that is checked.
 			first := k.node.first()
 			for j := 8; j < int(k.skip); j += 8 {
-				if load(text, i+j) != load(text, first+j) {
+				if load(text, i+j) != word(text, first+j) {
 					break items
 				}
 			}

@@ -24,7 +24,8 @@ func word(s string, i int) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// load is word without a check. The caller knows that the eight bytes are there.
+// load is word without a check. The caller knows that the eight bytes are there, and says
+// why: in a run it is runEnd.
 func load(s string, i int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:])
 }
