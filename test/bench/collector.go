@@ -28,13 +28,14 @@ const patience = time.Minute
 
 // collector is a running process of the distribution.
 type collector struct {
-	command *exec.Cmd
-	metrics string // the address of its own metrics
-	log     bytes.Buffer
-	exited  chan struct{} // closed when it is gone; err is set then
-	err     error
-	senders []*grpc.ClientConn
-	traces  int // sent so far: no trace id comes twice
+	command  *exec.Cmd
+	metrics  string // the address of its own metrics
+	profiler string // and of its processor profile, if that is wanted
+	log      bytes.Buffer
+	exited   chan struct{} // closed when it is gone; err is set then
+	err      error
+	senders  []*grpc.ClientConn
+	traces   int // sent so far: no trace id comes twice
 }
 
 // collectorSettings are what configs/collector.yaml leaves open.
@@ -42,6 +43,7 @@ type collectorSettings struct {
 	Processors, Exporter string
 	Backend              int // the port of what the exporter sends to, if it does
 	GRPC, Metrics        int
+	PProf                int // the port of the profiler, if it is wanted
 	Policy               string
 }
 
@@ -63,14 +65,14 @@ func (s collectorSettings) write(dir string) (string, error) {
 	return path, os.WriteFile(path, text.Bytes(), 0o600)
 }
 
-// freePorts finds two ports that nobody listens on.
-func freePorts() (ports [2]int, err error) {
+// freePorts finds three ports that nobody listens on.
+func freePorts() (ports [3]int, err error) {
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return ports, err
 		}
-		defer l.Close() // not before both are found, so that they differ
+		defer l.Close() // not before all are found, so that they differ
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
@@ -83,11 +85,15 @@ func startCollector(binary, dir string, s collectorSettings, senders int) (*coll
 		return nil, err
 	}
 	s.GRPC, s.Metrics = ports[0], ports[1]
+	if s.PProf > 0 {
+		s.PProf = ports[2]
+	}
 	config, err := s.write(dir)
 	if err != nil {
 		return nil, err
 	}
 	c := &collector{command: exec.Command(binary, "--config", config), exited: make(chan struct{})}
+	c.profiler = fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/profile", s.PProf)
 	c.metrics = "http://127.0.0.1:" + strconv.Itoa(ports[1]) + "/metrics"
 	c.command.Stdout, c.command.Stderr = &c.log, &c.log
 	if err := c.command.Start(); err != nil {

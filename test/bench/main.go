@@ -63,6 +63,7 @@ type settings struct {
 	out       string
 	docs      string
 	date      string
+	pgo       string
 }
 
 func run() error {
@@ -77,9 +78,13 @@ func run() error {
 	flag.StringVar(&s.out, "out", "", "write every round to this file, for benchstat")
 	flag.StringVar(&s.docs, "docs", "", "put the table between the markers of this file")
 	flag.StringVar(&s.date, "date", "", "the date that stands above the table (default: that of the newest commit)")
+	flag.StringVar(&s.pgo, "pgo", "", "measure nothing, but write a profile of the collector under load to this file, for go build -pgo")
 	flag.Parse()
 	if s.rounds < 1 || s.benchtime <= 0 {
 		return errors.New("-rounds and -benchtime must be more than 0")
+	}
+	if s.pgo != "" {
+		return profileCollector(s.pgo)
 	}
 	where, err := newSetting(s.date)
 	if err != nil {
