@@ -83,6 +83,7 @@ func (s *Store) Put(text []byte) (Blob, error) {
 		}
 	}
 	s.size += int64(s.memory)
+	clear(s.blocks) // their memory is free
 	s.blocks, s.memory = s.blocks[:0], 0
 	return b, nil
 }

@@ -43,3 +43,18 @@ func TestStore(t *testing.T) {
 	_, err := s.Put([]byte("xy"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// What was put aside is not kept in memory as well.
+func TestStoreLetsGo(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := &Store{Limit: 10}
+	for range 3 {
+		_, err := s.Put(make([]byte, 8))
+		require.NoError(t, err)
+	}
+	require.Len(t, s.blocks, 1)
+	for _, b := range s.blocks[:cap(s.blocks)][1:] {
+		require.Zero(t, b)
+	}
+	require.NoError(t, s.Close())
+}
