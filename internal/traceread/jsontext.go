@@ -251,9 +251,15 @@ func (t *jsonText) number() (text []byte, quoted bool) {
 		t.at++
 	}
 	text = t.text[begin:t.at]
-	if quoted && t.next() != '"' || len(text) == 0 {
+	if quoted { // by a mark that follows at once: space is part of a string
+		if t.at == len(t.text) || t.text[t.at] != '"' {
+			t.doubted()
+			return nil, quoted
+		}
+		t.at++
+	}
+	if len(text) == 0 {
 		t.doubted()
-		return nil, quoted
 	}
 	return text, quoted
 }

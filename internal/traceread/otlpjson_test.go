@@ -130,7 +130,7 @@ var doubtful = []string{
 	`{"resourceSpans":[{"deprecatedScopeSpans":[{}]}]}`, `{"resourceSpans":[{"resource":{"entityRefs":[]}}]}`,
 	inSpan(`"traceId":"00"`), inSpan(`"traceId":null`), inSpan(`"traceId":"0123456789abcdef0123456789abcdeg"`), inSpan(`"spanId":"0123456789ab\u0063def"`), inSpan(`"spanId":"0123456789\u00"`), inSpan(`"spanId":5`),
 	inSpan(`"kind":"SPAN_KIND_CLIENT"`), inSpan(`"kind":-1`), inSpan(`"kind":1.0`), inSpan(`"kind":"3"`), inSpan(`"status":null`), inSpan(`"status":{"code":"STATUS_CODE_OK"}`),
-	inSpan(`"startTimeUnixNano":"01"`), inSpan(`"startTimeUnixNano":01`), inSpan(`"startTimeUnixNano":1e3`), inSpan(`"startTimeUnixNano":-1`), inSpan(`"startTimeUnixNano":"99999999999999999999"`), inSpan(`"startTimeUnixNano":""`), inSpan(`"startTimeUnixNano":"1`), inSpan(`"startTimeUnixNano":1x`), inSpan(`"startTimeUnixNano":1 2`), inSpan(`"startTimeUnixNano":" 1"`), inSpan(`"flags":4294967296`),
+	inSpan(`"startTimeUnixNano":"01"`), inSpan(`"startTimeUnixNano":01`), inSpan(`"startTimeUnixNano":1e3`), inSpan(`"startTimeUnixNano":-1`), inSpan(`"startTimeUnixNano":"99999999999999999999"`), inSpan(`"startTimeUnixNano":""`), inSpan(`"startTimeUnixNano":"1`), inSpan(`"startTimeUnixNano":1x`), inSpan(`"startTimeUnixNano":1 2`), inSpan(`"startTimeUnixNano":" 1"`), inSpan(`"startTimeUnixNano":"1 "`), inSpan("\"flags\":\"1\n\""), inValue("{\"intValue\":\"-1\t\"}"), inSpan(`"flags":"1`), inSpan(`"flags":4294967296`),
 	inSpan(`"attributes":[{"key":"a"}]`), inSpan(`"attributes":[{}]`), inSpan(`"attributes":[{"value":{},"key":"a"}]`), inSpan(`"attributes":[{"key":"a","value":{},"value":{}}]`), inSpan(`"attributes":[{"key":"a","value":{}}],"attributes":[]`), inSpan(`"attributes":[{"key":null,"value":{}}]`),
 	inValue(`null`), inValue(`{"stringValue":null}`), inValue(`{"bytesValue":"AA=="}`), inValue(`{"boolValue":"true"}`), inValue(`{"boolValue":truth}`), inValue(`{"boolValue":falsehood}`), inValue(`{"intValue":1.5}`), inValue(`{"intValue":"-9223372036854775808"}`), inValue(`{"intValue":"+1"}`), inValue(`{"intValue":-}`), inValue(`{"stringValueStrindex":1}`),
 	inValue(`{"doubleValue":"1.5"}`), inValue(`{"doubleValue":"NaN"}`), inValue(`{"doubleValue":1.}`), inValue(`{"doubleValue":.5}`), inValue(`{"doubleValue":01}`), inValue(`{"doubleValue":1e999}`), inValue(`{"doubleValue":--1}`),
@@ -199,4 +199,26 @@ func TestQuickAllocations(t *testing.T) {
 	few, many := allocations(4), allocations(104)
 	require.LessOrEqual(t, few, 4+12)
 	require.LessOrEqual(t, many-few, 100+8)
+}
+
+// Objects that stand side by side are all read, whatever is between them and
+// however long the line is; what is none is told of.
+func TestObjectsSideBySide(t *testing.T) {
+	short, long := inSpan(`"name":"a"`), inSpan(`"name":"`+strings.Repeat("a", 2*headSize)+`"`)
+	for _, object := range []string{short, long} {
+		for _, before := range []string{"", string(byteOrderMark), short + "\n"} {
+			for _, end := range []string{"", "\n", "\r\n"} {
+				for between, broken := range map[string]int{"": 0, " ": 0, "  ": 0, "\t": 0, "\r": 0, ",": 1, "x": 1} {
+					text := before + object + between + object + end
+					spans, told := 0, 0
+					require.NoError(t, Read([]string{"-"}, strings.NewReader(text), 1, Handler{
+						Traces: func(td ptrace.Traces, _ Place) error { spans += td.SpanCount(); return nil },
+						Broken: func(*Error) error { told++; return nil },
+					}))
+					require.Equal(t, broken, told, "%q", text)
+					require.Equal(t, strings.Count(before, "{\"res")+2-broken, spans, "%q", text)
+				}
+			}
+		}
+	}
 }

@@ -84,6 +84,11 @@ func request(text []byte) (ptrace.Traces, error) {
 	if td, ok := quickTraces(text); ok {
 		return td, nil
 	}
+	// The general decoder would not see what follows the object.
+	var c cutter
+	if n := c.cut(text); c.done && n < len(text) {
+		return several(text[:n], text[n:])
+	}
 	var u ptrace.JSONUnmarshaler
 	td, err := u.UnmarshalTraces(text)
 	if err == nil {
@@ -94,6 +99,24 @@ func request(text []byte) (ptrace.Traces, error) {
 		return ptrace.Traces{}, jsonError(err)
 	}
 	return ptrace.Traces{}, errors.New("no OTLP traces: a field has a wrong type")
+}
+
+// several parses an object and whatever follows it. If there is an error, the
+// requests before it count all the same.
+func several(first, rest []byte) (ptrace.Traces, error) {
+	td, err := request(first)
+	rest = bytes.TrimLeft(rest, space)
+	if err != nil || len(rest) == 0 {
+		return td, err
+	}
+	if rest[0] != '{' {
+		return td, errors.New("something else follows an object")
+	}
+	more, err := request(rest)
+	if more != (ptrace.Traces{}) {
+		more.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+	}
+	return td, err
 }
 
 // requestHead matches what nearly every request begins with.
