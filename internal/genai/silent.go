@@ -33,12 +33,12 @@ func NewFilter(o Options) *Filter {
 		}
 	}
 	for name, a := range t.names {
-		if t.purposes[a] == 0 {
+		switch only := t.purposes[a] == forMark; {
+		case t.purposes[a] == 0, only && len(values[a]) == 0: // no mark is told by it
 			continue
-		}
-		if t.purposes[a] == forMark && !slices.Contains(values[a], "") {
+		case only && !slices.Contains(values[a], ""):
 			f.telling[name] = values[a]
-		} else {
+		default:
 			f.telling[name] = nil
 		}
 		f.lengths[name[0]] |= 1 << (len(name) & 63)
@@ -46,17 +46,17 @@ func NewFilter(o Options) *Filter {
 	return f
 }
 
-// add notes a mark: the values by the attribute, "" for any.
+// add notes a mark, or what it asks for besides: the values by the attribute, ""
+// for any, or the span's name if it asks for no attribute. One of them is enough,
+// since all have to fit.
 func (f *Filter) add(m mark, values [][]string) {
-	if m.attr >= 0 {
+	switch {
+	case m.attr >= 0:
 		values[m.attr] = append(values[m.attr], m.value)
-	} else if len(m.and) == 0 {
+	case len(m.and) > 0:
+		f.add(m.and[0], values)
+	default:
 		f.names = append(f.names, m.spanName)
-	}
-	for _, and := range m.and {
-		if and.attr >= 0 || len(and.and) > 0 {
-			f.add(and, values)
-		}
 	}
 }
 
@@ -73,7 +73,7 @@ func (f *Filter) Silent(span ptrace.Span) bool {
 		}
 	}
 	name := span.Name()
-	if name == "" || !f.begins[name[0]] {
+	if name != "" && !f.begins[name[0]] {
 		return true
 	}
 	for _, pattern := range f.names {

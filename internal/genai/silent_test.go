@@ -58,6 +58,51 @@ func TestSilentSpansTellNothing(t *testing.T) {
 	require.Positive(t, silent)
 }
 
+// A user's marks may ask for nothing but a scope, for a name that is anything, or
+// for several things, which one of them decides.
+func TestSilentToOddMarks(t *testing.T) {
+	names := []string{"a", "b", "gen_ai.operation.name", "ai.operationId"}
+	var drawnMark func(t *rapid.T, depth int) Mark
+	drawnMark = func(t *rapid.T, depth int) Mark {
+		m := Mark{
+			Key:      rapid.SampledFrom([]string{"", "", "a", "b"}).Draw(t, "key"),
+			SpanName: rapid.SampledFrom([]string{"", "*", "cart", "*t", "c*"}).Draw(t, "span name"),
+			Scope:    rapid.SampledFrom([]string{"", "mcp"}).Draw(t, "scope of mark"),
+		}
+		if m.Key != "" {
+			m.Value = rapid.SampledFrom([]string{"", "*", "x", "7"}).Draw(t, "value of mark")
+		}
+		if depth > 0 && rapid.Bool().Draw(t, "and") {
+			and := drawnMark(t, depth-1)
+			m.And = &and
+		}
+		return m
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		dialect := &Dialect{Name: "own"}
+		for _, marks := range []*[]Mark{&dialect.Tool, &dialect.Model, &dialect.Agent, &dialect.NoCall} {
+			for range rapid.IntRange(0, 1).Draw(t, "marks") {
+				*marks = append(*marks, drawnMark(t, 2))
+			}
+		}
+		o := Options{Dialects: []*Dialect{dialect}}
+		d, f := NewDecoder(o), NewFilter(o)
+		scope := pcommon.NewInstrumentationScope()
+		scope.SetName("mcp")
+		for range 20 {
+			span := drawnSpan(t, names)
+			if !f.Silent(span) {
+				continue
+			}
+			var s Span
+			d.Decode(&s, pcommon.NewResource(), scope, span)
+			if s.Kind != Other {
+				t.Fatalf("%v: %q, %v", s.Kind, span.Name(), span.Attributes().AsRaw())
+			}
+		}
+	})
+}
+
 // What is not silent and tells nothing costs a decoder's time. In what web
 // services record there must be none of it.
 func TestPlainSpansAreSilent(t *testing.T) {
