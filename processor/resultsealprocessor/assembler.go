@@ -25,6 +25,9 @@ type assembler struct {
 	late   map[pcommon.TraceID]*heldTrace
 	queues [queueCount]queue
 	bytes  int64 // of the spans in traces
+	// oversized are traces that a batch has made too large, until all of it is
+	// added. One may stand here twice, or be gone by then.
+	oversized []*heldTrace
 
 	decided *decidedCache
 }
@@ -114,7 +117,6 @@ func (a *assembler) Bytes() int64 { return a.bytes }
 func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 	a.advance(now)
 	var out []*finished
-	var oversized []*heldTrace
 	for _, part := range parts {
 		if part.id.IsEmpty() {
 			out = append(out, &finished{spans: part.spans, count: part.count, bytes: part.bytes, entries: part.entry})
@@ -131,16 +133,18 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 			a.requeue(queueRoot, t)
 		}
 		if a.isOversize(t) {
-			oversized = append(oversized, t)
+			a.oversized = append(a.oversized, t)
 		}
 	}
 	// A trace that is too large by itself goes first, so that it does not
 	// push out all the others.
-	for _, t := range oversized {
-		if t.queued[queueFirst] { // what a storage gives back may name a trace twice
+	for _, t := range a.oversized {
+		if t.queued[queueFirst] {
 			out = append(out, a.take(t, byOversize))
 		}
 	}
+	clear(a.oversized)
+	a.oversized = a.oversized[:0]
 	return a.overflow(out)
 }
 

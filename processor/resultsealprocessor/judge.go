@@ -4,6 +4,7 @@
 package resultsealprocessor
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"runtime"
@@ -101,11 +102,11 @@ func (s *scoring) streamer() *streamer {
 }
 
 // bypass implements scoringSteps.
-func (s *scoring) bypass(next consumer.Traces) *bypass {
+func (s *scoring) bypass(ctx context.Context, next consumer.Traces) *bypass {
 	if !s.stream {
 		return nil
 	}
-	return newBypass(s.cfg, genai.NewFilter(s.options), s.scorer.Names, next)
+	return newBypass(ctx, s.cfg, genai.NewFilter(s.options), s.scorer.Names, next)
 }
 
 // judge implements scoringSteps.

@@ -92,9 +92,9 @@ type scoringSteps interface {
 	// streamer makes what lets spans pass before their trace is finished; nil if
 	// none may.
 	streamer() *streamer
-	// bypass makes what lets silent spans pass to the next consumer; nil if none
-	// may.
-	bypass(next consumer.Traces) *bypass
+	// bypass makes what lets silent spans pass to the next consumer, until ctx is
+	// over; nil if none may.
+	bypass(ctx context.Context, next consumer.Traces) *bypass
 	// judge makes what judges them, for the n-th outlet, and what tidies up.
 	judge(n int) (judgeFunc, func(time.Time) (time.Time, bool))
 }
@@ -128,7 +128,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			released: p.release,
 		})
 	}
-	p.bypass = scoring.bypass(next)
+	p.bypass = scoring.bypass(ctx, next)
 	for range n {
 		p.shards = append(p.shards, &shard{
 			in: newMailbox[arrival](),

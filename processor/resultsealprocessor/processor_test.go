@@ -78,7 +78,7 @@ func (testScoring) useJournal(*journal, [][]storedConversation) {}
 
 func (testScoring) streamer() *streamer { return nil }
 
-func (testScoring) bypass(consumer.Traces) *bypass { return nil }
+func (testScoring) bypass(context.Context, consumer.Traces) *bypass { return nil }
 
 func (s testScoring) judge(int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 	judge := guard(func(f *finished) { s.of(f.spans, f.fin) }, s.logger, s.rec)

@@ -54,7 +54,8 @@ func (s *shard) run() {
 		case <-s.in.ready:
 			var more bool
 			batches, more = s.in.take(batches)
-			for _, batch := range batches {
+			for i, batch := range batches {
+				batches[i] = arrival{} // it may be long until the next
 				s.note(batch.silent)
 				s.pass(batch.parts)
 				s.passOn(s.assembler.Add(batch.parts, time.Now()))
@@ -85,15 +86,10 @@ func (s *shard) note(silent *passedSpans) {
 		return
 	}
 	before := s.assembler.Bytes()
-	out, late := s.assembler.AddSilent(*silent, time.Now())
+	late := s.assembler.AddSilent(*silent, time.Now())
 	s.noted(silent)
-	more := s.assembler.Bytes() - before
-	for _, f := range out {
-		more += f.bytes
-	}
-	s.hold(more)
+	s.hold(s.assembler.Bytes() - before)
 	s.late(late)
-	s.passOn(out)
 }
 
 // pass gives on the spans that need not wait for their trace, in mode stream.

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,31 +36,62 @@ type silentSpan struct {
 	remote     bool   // its parent is another process's
 }
 
-// silentBytes is what a silentSpan counts in max_bytes, as footprint does.
-const silentBytes = 2 * 60
+// silentBytes is what a silentSpan counts in max_bytes, as footprint does, and
+// serviceBytes what a further service of the trace does besides its name.
+const (
+	silentBytes  = 2 * 60
+	serviceBytes = 2 * 64
+)
 
 // silentSpans are those of one trace.
 type silentSpans struct {
 	spans    []silentSpan
 	services []string
+	places   map[string]uint16 // of the services, once there are many
 }
 
-// add takes note of a span. A trace of more services than there are numbers for
-// is not an agent's; the last of them stands for the rest.
-func (s *silentSpans) add(span silentSpan, service string) {
-	n := len(s.services) - 1
-	for n >= 0 && s.services[n] != service {
-		n--
-	}
-	if n < 0 && len(s.services) < math.MaxUint16 {
-		s.services = append(s.services, service)
-		n = len(s.services) - 1
-	}
-	span.service = uint16(max(n, 0)) //nolint:gosec // bounded above
+// fewServices are found without a map.
+const fewServices = 8
+
+// add takes note of a span, and says what that counts.
+func (s *silentSpans) add(span silentSpan, service string) (bytes int64) {
+	before := len(s.services)
+	span.service = s.place(service)
 	if s.spans == nil {
 		s.spans = make([]silentSpan, 0, 4)
 	}
 	s.spans = append(s.spans, span)
+	if len(s.services) > before {
+		bytes = int64(serviceBytes + 2*textBytes(service))
+	}
+	return bytes + silentBytes
+}
+
+// place is where a service stands. A trace of more services than there are
+// numbers for is not an agent's; the last of them stands for the rest.
+func (s *silentSpans) place(service string) uint16 {
+	if s.places == nil {
+		if n := slices.Index(s.services, service); n >= 0 {
+			return uint16(n) //nolint:gosec // there are few
+		}
+	} else if n, ok := s.places[service]; ok {
+		return n
+	}
+	if len(s.services) > math.MaxUint16 {
+		return math.MaxUint16
+	}
+	s.services = append(s.services, service)
+	n := uint16(len(s.services) - 1) //nolint:gosec // bounded above
+	switch {
+	case s.places != nil:
+		s.places[service] = n
+	case len(s.services) > fewServices:
+		s.places = make(map[string]uint16, 2*fewServices)
+		for i, name := range s.services {
+			s.places[name] = uint16(i) //nolint:gosec // there are few
+		}
+	}
+	return n
 }
 
 // fact is the i-th span as it would have been decoded, as far as anybody asks.
@@ -71,14 +103,20 @@ func (s *silentSpans) fact(trace pcommon.TraceID, i int) genai.Span {
 	}, int(span.attributes))
 }
 
-// hash tells copies of a silent span apart.
-func (s *silentSpan) hash() uint64 {
-	var b [40]byte
-	binary.LittleEndian.PutUint64(b[0:], uint64(s.start))
-	binary.LittleEndian.PutUint64(b[8:], uint64(s.end))
-	copy(b[16:], s.id[:])
-	copy(b[24:], s.parent[:])
-	binary.LittleEndian.PutUint64(b[32:], uint64(s.attributes)) //nolint:gosec // not negative
+// hash tells copies of the i-th span apart.
+func (s *silentSpans) hash(i int) uint64 {
+	span := &s.spans[i]
+	var b [48]byte
+	binary.LittleEndian.PutUint64(b[0:], uint64(span.start))
+	binary.LittleEndian.PutUint64(b[8:], uint64(span.end))
+	copy(b[16:], span.id[:])
+	copy(b[24:], span.parent[:])
+	binary.LittleEndian.PutUint32(b[32:], uint32(span.attributes)) //nolint:gosec // not negative
+	if span.remote {
+		b[36] = 1
+	}
+	// By name: its place depends on what came first.
+	binary.LittleEndian.PutUint64(b[40:], xxhash.Sum64String(s.services[span.service]))
 	return xxhash.Sum64(b[:])
 }
 
@@ -95,18 +133,20 @@ type passedSpans []passedSpan
 
 // bypass passes silent spans on. Any number of senders use it at the same time.
 type bypass struct {
+	ctx    context.Context // calls end with it, beside the sender's
 	filter *genai.Filter
 	names  func(span string) bool // reports whether a protocol names such a span
 	next   consumer.Traces
 	shards int
+	hashes bool // redact replaces content by its hash
 
 	redact sync.Pool // of redactFunc
 	marks  sync.Pool // of *[]bool, scratch
 	spare  sync.Pool // of *passedSpans, empty
 }
 
-func newBypass(cfg *Config, filter *genai.Filter, names func(string) bool, next consumer.Traces) *bypass {
-	b := &bypass{filter: filter, names: names, next: next, shards: cfg.shards()}
+func newBypass(ctx context.Context, cfg *Config, filter *genai.Filter, names func(string) bool, next consumer.Traces) *bypass {
+	b := &bypass{ctx: ctx, filter: filter, names: names, next: next, shards: cfg.shards(), hashes: cfg.Content == ContentHash}
 	b.redact.New = func() any { return newRedact(cfg) }
 	b.marks.New = func() any { return new([]bool) }
 	b.spare.New = func() any { return new(passedSpans) }
@@ -128,10 +168,18 @@ func (b *bypass) pass(ctx context.Context, td ptrace.Traces) (parts []*tracePart
 	if silent < all {
 		parts = splitOff(td, func(i int) bool { return !(*marks)[i] })
 	}
+	out := td
+	if b.hashes { // the sender may bring the batch again: no hash is to be hashed
+		out = ptrace.NewTraces()
+		td.CopyTo(out)
+	}
 	redact := b.redact.Get().(redactFunc)
-	redact(td)
+	redact(out)
 	b.redact.Put(redact)
-	err = b.next.ConsumeTraces(ctx, td)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+	err = b.next.ConsumeTraces(ctx, out)
 	if err == nil {
 		return parts, passed, nil
 	}
@@ -217,8 +265,9 @@ func (b *bypass) note(td ptrace.Traces, marks []bool) []*passedSpans {
 }
 
 // AddSilent takes note of spans that were passed on. Late ones are nobody's any
-// more, and only counted. Limits are applied as by Add.
-func (a *assembler) AddSilent(passed passedSpans, now time.Time) (out []*finished, late int) {
+// more, and only counted. Limits are applied by Add, which is called next with
+// what else the batch holds, so that it is not cut through either.
+func (a *assembler) AddSilent(passed passedSpans, now time.Time) (late int) {
 	a.advance(now)
 	var t *heldTrace
 	for i := range passed {
@@ -234,13 +283,12 @@ func (a *assembler) AddSilent(passed passedSpans, now time.Time) (out []*finishe
 			}
 			a.requeue(queueIdle, t)
 		}
-		t.silent.add(s.silentSpan, s.service)
+		bytes := t.silent.add(s.silentSpan, s.service)
 		t.count++
-		t.bytes, a.bytes = t.bytes+silentBytes, a.bytes+silentBytes
-		if a.isOversize(t) {
-			out = append(out, a.take(t, byOversize))
-			t = nil
+		t.bytes, a.bytes = t.bytes+bytes, a.bytes+bytes
+		if n := len(a.oversized); a.isOversize(t) && (n == 0 || a.oversized[n-1] != t) {
+			a.oversized = append(a.oversized, t)
 		}
 	}
-	return a.overflow(out), late
+	return late
 }

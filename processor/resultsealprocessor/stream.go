@@ -211,7 +211,7 @@ func (r *reader) readStream(f *finished) {
 	}
 	facts := slices.Grow(f.streamed, len(f.silent.spans))
 	for i := range f.silent.spans {
-		facts = append(facts, streamFact{Span: f.silent.fact(f.id, i), hash: f.silent.spans[i].hash()})
+		facts = append(facts, streamFact{Span: f.silent.fact(f.id, i), hash: f.silent.hash(i)})
 	}
 	slices.SortFunc(facts, func(a, b streamFact) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.SpanID[:], b.SpanID[:]), cmp.Compare(a.hash, b.hash))
