@@ -149,7 +149,8 @@ func TestSilentSpansAreHashedOnce(t *testing.T) {
 }
 
 // When the time for the shutdown is up, silent spans that the next consumer has
-// not taken go back to their sender, and what is held goes on.
+// not taken go back to their sender, and what is held goes on. Others who bring
+// something meanwhile are refused at once.
 func TestShutdownDuringBypass(t *testing.T) {
 	sink := new(consumertest.TracesSink)
 	asked := make(chan struct{})
@@ -169,8 +170,12 @@ func TestShutdownDuringBypass(t *testing.T) {
 	go func() { refused <- p.ConsumeTraces(context.Background(), td) }()
 	<-asked
 	over, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- p.Shutdown(over) }()
+	<-p.stopped
+	require.ErrorIs(t, p.ConsumeTraces(context.Background(), rootOf("late")), errStopped)
 	cancel()
-	require.ErrorIs(t, p.Shutdown(over), context.Canceled)
+	require.ErrorIs(t, <-ended, context.Canceled)
 	require.ErrorIs(t, <-refused, context.Canceled)
 	<-p.done
 	require.Equal(t, 3, td.SpanCount())

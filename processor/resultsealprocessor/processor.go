@@ -207,12 +207,13 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	if err := p.admission.enter(ctx, p.stopped); err != nil {
 		return err
 	}
+	if p.isStopped() { // without waiting for those who still bring a batch
+		return errStopped
+	}
 	p.senders.RLock()
 	defer p.senders.RUnlock()
-	select {
-	case <-p.stopped:
+	if p.isStopped() {
 		return errStopped
-	default:
 	}
 	if p.journal != nil { // everything has to be written down
 		parts := splitByTrace(td)
@@ -230,6 +231,15 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	parts, passed, err := p.bypass.pass(ctx, td)
 	p.dispatch(parts, passed)
 	return err
+}
+
+func (p *tracesProcessor) isStopped() bool {
+	select {
+	case <-p.stopped:
+		return true
+	default:
+		return false
+	}
 }
 
 // dispatch brings what a batch holds to the shards of its traces.
