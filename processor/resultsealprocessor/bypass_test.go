@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
 
@@ -194,4 +195,17 @@ func TestShardsLetGoOfBatches(t *testing.T) {
 		runtime.GC()
 		return w.Value() == nil
 	}, 10*time.Second, time.Millisecond)
+}
+
+// Nor does its reader keep the spans of the trace that it has read last.
+func TestReadersLetGoOfTraces(t *testing.T) {
+	p := streaming(t)
+	s := p.scoring.(*scoring)
+	r := &reader{scoring: s, filter: genai.NewFilter(s.options), decoder: genai.NewDecoder(s.options), settle: (&judge{s}).settle}
+	r.read(&finished{spans: shopCall("t", "a", "order", 1, 2), judge: true})
+	require.NotEmpty(t, r.facts)
+	for i := range r.facts {
+		require.Zero(t, r.facts[i])
+		require.Zero(t, r.sources[i])
+	}
 }

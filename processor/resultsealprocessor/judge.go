@@ -143,6 +143,8 @@ func (r *reader) read(f *finished) {
 		facts, sources := f.facts, f.sources
 		r.settle(f)
 		if f.facts = nil; len(facts) <= maxSpareFacts {
+			clear(facts) // they hold on to the spans, and it may be long until the next trace
+			clear(sources)
 			r.facts, r.sources = facts, sources
 		}
 	}
