@@ -257,13 +257,18 @@ func (a *assembler) holder(id pcommon.TraceID) *heldTrace {
 	if t, ok := a.late[id]; ok {
 		return t
 	}
-	t := &heldTrace{finished: finished{id: id, judge: true}}
 	if by, ok := a.decided.get(id); ok {
-		t.lateBy = by
+		t := &heldTrace{finished: finished{id: id, judge: true}, lateBy: by}
 		a.late[id] = t
 		a.requeue(queueLate, t)
 		return t
 	}
+	return a.begin(id)
+}
+
+// begin holds a trace that is not known.
+func (a *assembler) begin(id pcommon.TraceID) *heldTrace {
+	t := &heldTrace{finished: finished{id: id, judge: true}}
 	a.traces[id] = t
 	a.requeue(queueFirst, t)
 	return t

@@ -58,7 +58,7 @@ func (s *silentSpans) add(span silentSpan, service string) (bytes int64) {
 	before := len(s.services)
 	span.service = s.place(service)
 	if s.spans == nil {
-		s.spans = make([]silentSpan, 0, 4)
+		s.spans = make([]silentSpan, 0, 8)
 	}
 	s.spans = append(s.spans, span)
 	if len(s.services) > before {
@@ -164,7 +164,7 @@ func (b *bypass) pass(ctx context.Context, td ptrace.Traces) (parts []*tracePart
 	if silent == 0 {
 		return splitByTrace(td), nil, nil
 	}
-	passed = b.note(td, *marks)
+	passed = b.note(td, *marks, silent)
 	if silent < all {
 		parts = splitOff(td, func(i int) bool { return !(*marks)[i] })
 	}
@@ -232,9 +232,10 @@ func (b *bypass) mark(td ptrace.Traces, marks *[]bool) (silent, all int) {
 	return silent, len(to)
 }
 
-// note takes down the marked spans, by shard.
-func (b *bypass) note(td ptrace.Traces, marks []bool) []*passedSpans {
+// note takes down the marked spans, of which there are so many, by shard.
+func (b *bypass) note(td ptrace.Traces, marks []bool, silent int) []*passedSpans {
 	out := make([]*passedSpans, b.shards)
+	share := silent/b.shards + silent/8 // some more than a shard's share
 	i := 0
 	for _, rs := range td.ResourceSpans().All() {
 		service := genai.Service(rs.Resource())
@@ -248,6 +249,7 @@ func (b *bypass) note(td ptrace.Traces, marks []bool) []*passedSpans {
 				n := shardOfTrace(trace, b.shards)
 				if out[n] == nil {
 					out[n] = b.spare.Get().(*passedSpans)
+					*out[n] = slices.Grow(*out[n], share)
 				}
 				*out[n] = append(*out[n], passedSpan{
 					trace: trace, service: service,
@@ -274,11 +276,12 @@ func (a *assembler) AddSilent(passed passedSpans, now time.Time) (late int) {
 		s := &passed[i]
 		if t == nil || t.id != s.trace {
 			if t = a.traces[s.trace]; t == nil {
-				if a.isLate(s.trace) || a.late[s.trace] != nil {
+				_, decided := a.decided.get(s.trace)
+				if decided || a.late[s.trace] != nil {
 					late++
 					continue
 				}
-				t = a.holder(s.trace)
+				t = a.begin(s.trace)
 				t.bytes, a.bytes = t.bytes+2*partBytes, a.bytes+2*partBytes
 			}
 			a.requeue(queueIdle, t)

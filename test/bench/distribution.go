@@ -23,36 +23,40 @@ const collectorSenders = 4
 // distribution compares the built collector with and without the processor. Both run all
 // the time; the one whose turn it is gets spans over OTLP/gRPC.
 func distribution(b budget) ([]*contest, error) {
-	silent, err := withAndWithout(b, "one tool span in ten", collectorSettings{Exporter: "debug"})
+	sparse, err := withAndWithout(b, "sparse", sparseShape, "one tool span in ten", collectorSettings{Exporter: "debug"})
 	if err != nil {
 		return nil, err
 	}
-	silent.lines[0].target = target{ratioAtLeast: 0.85}
-	silent.lines[1].headline = "a whole collector that receives spans over OTLP/gRPC, one in ten of them a tool span"
+	sparse.lines[0].target = target{ratioAtLeast: 0.85}
+	sparse.lines[1].headline = "a whole collector that receives spans over OTLP/gRPC, one in ten of them a tool span"
+	mixed, err := withAndWithout(b, "mixed", mixedShape, "mixed spans", collectorSettings{Exporter: "debug"})
+	if err != nil {
+		return nil, errors.Join(err, sparse.close())
+	}
 	backend, port, err := startBackend()
 	if err != nil {
-		return nil, errors.Join(err, silent.close())
+		return nil, errors.Join(err, sparse.close(), mixed.close())
 	}
-	sending, err := withAndWithout(b, "sent on to a backend", collectorSettings{Exporter: "otlp_grpc", Backend: port})
+	sending, err := withAndWithout(b, "sent", sparseShape, "one tool span in ten, sent on to a backend", collectorSettings{Exporter: "otlp_grpc", Backend: port})
 	if err != nil {
 		backend.Stop()
-		return nil, errors.Join(err, silent.close())
+		return nil, errors.Join(err, sparse.close(), mixed.close())
 	}
 	collectors := sending.cleanup
 	sending.cleanup = func() error {
 		defer backend.Stop() // collectors send until they have ended
 		return collectors()
 	}
-	return []*contest{silent, sending}, nil
+	return []*contest{sparse, mixed, sending}, nil
 }
 
 // withAndWithout starts two collectors, with the processor and without.
-func withAndWithout(b budget, what string, s collectorSettings) (*contest, error) {
+func withAndWithout(b budget, name string, of shape, what string, s collectorSettings) (*contest, error) {
 	dir, err := os.MkdirTemp("", "resultseal-bench-")
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{name: "distribution/" + s.Exporter, children: true, cleanup: func() error { return os.RemoveAll(dir) }}
+	c := &contest{name: "distribution/" + name, children: true, cleanup: func() error { return os.RemoveAll(dir) }}
 	for _, variant := range []struct{ name, processors string }{{"with the processor", "resultseal"}, {"without it", ""}} {
 		own := filepath.Join(dir, fmt.Sprint(len(c.contestants)))
 		if err := os.Mkdir(own, 0o700); err != nil {
@@ -68,7 +72,7 @@ func withAndWithout(b budget, what string, s collectorSettings) (*contest, error
 		c.contestants = append(c.contestants, contestant{variant.name, func(budget time.Duration) (figures, error) {
 			amount := b
 			amount.round = min(b.round, budget*4) // the first turn is short
-			return running.take(amount.scaled(100_000) / mixedSpans)
+			return running.take(of, amount.scaled(100_000)/mixedSpans)
 		}})
 	}
 	c.lines = []line{
@@ -100,8 +104,8 @@ func startBackend() (*grpc.Server, int, error) {
 
 // take sends traces that the collector has not seen yet, and waits until all spans are in
 // the sink. Making the requests is no part of the time.
-func (c *collector) take(traces int) (figures, error) {
-	w, err := newWorkloadFrom(mixedShape, c.traces, traces, mixedSpans)
+func (c *collector) take(of shape, traces int) (figures, error) {
+	w, err := newWorkloadFrom(of, c.traces, traces, mixedSpans)
 	if err != nil {
 		return figures{}, err
 	}

@@ -75,7 +75,7 @@ func (c *collector) profileUnderLoad(file string) error {
 		done <- err
 	}()
 	for {
-		if _, err := c.take(1000); err != nil {
+		if _, err := c.take(mixedShape, 1000); err != nil {
 			return err
 		}
 		select {

@@ -235,11 +235,24 @@ func plainSpans(b budget) ([]*contest, error) {
 			lines: []line{
 				{what: prefix + c.what + ", mode trace", of: 0, against: 1, target: target{ratioAtMost: 1}, headline: c.headline},
 				{what: "… beside groupbytrace", of: 0, against: 2, target: c.againstGrouping},
-				{what: prefix + c.what + ", mode stream", of: 3, against: 1, target: target{nsAtMost: 100, hasAllocs: true}},
+				{what: prefix + c.what + ", mode stream", of: 3, against: 1},
 			},
 		})
 	}
-	return out, nil
+	below, err := newWorkload(belowShape, b.scaled(40_000)/20, 20)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, &contest{
+		name: "processor/plain/below",
+		contestants: []contestant{
+			alive(resultseal("mode stream", "policy.yaml", streamSettings), below, 1),
+			alive(subject{name: "tail_sampling", factory: tailsamplingprocessor.NewFactory(), config: tailSampling}, below, 1),
+		},
+		lines: []line{
+			{what: "span without GenAI content, below a root that is elsewhere, mode stream", of: 0, against: 1, target: target{nsAtMost: 100, hasAllocs: true}},
+		},
+	}), nil
 }
 
 // toolSpans compares what tool spans cost with what three attributes of a parsed result

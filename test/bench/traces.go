@@ -22,8 +22,12 @@ type shape struct {
 
 var (
 	plainShape = shape{"plain spans", fillPlain}
-	toolShape  = shape{"tool spans", fillTools}
-	mixedShape = shape{"mixed spans", fillMixed}
+	// belowShape is what one service sends of traces that began in another.
+	belowShape = shape{"plain spans below", fillBelow}
+	// sparseShape is a tool span in ten and nothing else of an agent.
+	sparseShape = shape{"sparse tool spans", fillSparse}
+	toolShape   = shape{"tool spans", fillTools}
+	mixedShape  = shape{"mixed spans", fillMixed}
 )
 
 // batchSpans is how many spans come in a batch, and waveSpans how many belong to traces
@@ -165,6 +169,21 @@ func fillPlain(span ptrace.Span, trace, n, _ int) {
 	a.PutStr("network.protocol.version", "1.1")
 	a.PutStr("user_agent.original", "curl/8")
 	a.PutStr("client.address", "192.0.2.1")
+}
+
+func fillBelow(span ptrace.Span, trace, n, spans int) {
+	fillPlain(span, trace, n, spans)
+	if n == spans-1 {
+		span.SetParentSpanID(spanID(trace, spans))
+	}
+}
+
+func fillSparse(span ptrace.Span, trace, n, spans int) {
+	if n%mixedSpans == 4 {
+		fillTool(span, "get_customer", trace*1000+n)
+	} else {
+		fillPlain(span, trace, n, spans)
+	}
 }
 
 // toolBytes is about how large the results of tool spans are.

@@ -14,7 +14,7 @@ import (
 
 // Traces are whole, none is another's, and those of several spans come in two batches.
 func TestWorkload(t *testing.T) {
-	for _, s := range []shape{plainShape, toolShape, mixedShape} {
+	for _, s := range []shape{plainShape, belowShape, sparseShape, toolShape, mixedShape} {
 		for _, spans := range []int{1, 10, 20} {
 			if s.name == mixedShape.name && spans < mixedSpans {
 				continue
@@ -49,7 +49,11 @@ func TestWorkload(t *testing.T) {
 					}
 				}
 			}
-			require.Len(t, roots, 2*traces)
+			if s.name == belowShape.name {
+				require.Empty(t, roots)
+			} else {
+				require.Len(t, roots, 2*traces)
+			}
 			for id, n := range roots {
 				require.Equal(t, 1, n)
 				if spans > 1 && traces*spans > waveSpans {
@@ -58,8 +62,12 @@ func TestWorkload(t *testing.T) {
 			}
 			all := 2 * traces * spans
 			switch s.name {
-			case plainShape.name:
+			case plainShape.name, belowShape.name:
 				require.Equal(t, map[genai.Kind]int{genai.Other: all}, kinds)
+			case sparseShape.name:
+				if spans%10 == 0 {
+					require.Equal(t, map[genai.Kind]int{genai.Tool: all / 10, genai.Other: all * 9 / 10}, kinds)
+				}
 			case toolShape.name:
 				require.Equal(t, map[genai.Kind]int{genai.Tool: all}, kinds)
 			case mixedShape.name:
