@@ -296,8 +296,5 @@ func (a *assembler) take(t *heldTrace, by finishedBy) *finished {
 	for id := range a.queues {
 		a.queues[id].remove(t)
 	}
-	if t.spans == (ptrace.Traces{}) {
-		t.spans = ptrace.NewTraces() // all have passed
-	}
 	return &t.finished
 }

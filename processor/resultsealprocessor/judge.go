@@ -139,7 +139,10 @@ func (r *reader) read(f *finished) {
 	if r.scorer.Conversational() {
 		f.conversations = conversationsOf(f.facts)
 	}
-	if len(f.conversations) == 0 {
+	switch {
+	case len(f.facts) == 0:
+		f.settled = true
+	case len(f.conversations) == 0:
 		facts, sources := f.facts, f.sources
 		r.settle(f)
 		if f.facts = nil; len(facts) <= maxSpareFacts {

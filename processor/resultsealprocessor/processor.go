@@ -143,6 +143,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			}),
 			read:    scoring.reader(),
 			give:    p.give,
+			forget:  p.forget,
 			stream:  scoring.streamer(),
 			hold:    p.admission.hold,
 			noted:   p.bypass.release,
@@ -269,6 +270,12 @@ func (p *tracesProcessor) give(f *finished) {
 		n = shardOfConversation(f.conversations[0], len(p.outlets))
 	}
 	p.outlets[n].in.put(f)
+}
+
+// forget ends the account of a trace all of which has passed already.
+func (p *tracesProcessor) forget(f *finished) {
+	p.recorder.Duplicates(f.duplicates)
+	p.release(f, false)
 }
 
 // release ends the account of a trace that has left, or that was kept in the

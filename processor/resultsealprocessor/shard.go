@@ -28,6 +28,8 @@ type shard struct {
 	read func(*finished)
 	// give hands on what is finished, in order.
 	give func(*finished)
+	// forget ends the account of a trace that has passed.
+	forget func(*finished)
 	// hold counts bytes that are given on besides what came in.
 	hold func(bytes int64)
 	// noted gives back a list of silent spans.
@@ -124,7 +126,11 @@ func (s *shard) passOn(out []*finished) {
 		if f.judge {
 			s.read(f)
 		}
-		s.give(f)
+		if f.passed() {
+			s.forget(f)
+		} else {
+			s.give(f)
+		}
 		out[i] = nil // there may be many
 	}
 	if n := s.assembler.Len(); n != s.held {

@@ -103,6 +103,10 @@ func (s *silentSpans) fact(trace pcommon.TraceID, i int) genai.Span {
 	}, int(span.attributes))
 }
 
+// passed reports whether all spans of a finished trace were silent and have been
+// passed on: there is nothing left to judge, and nothing to give to anybody.
+func (f *finished) passed() bool { return f.spans == (ptrace.Traces{}) }
+
 // hash tells copies of the i-th span apart.
 func (s *silentSpans) hash(i int) uint64 {
 	span := &s.spans[i]

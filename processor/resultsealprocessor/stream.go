@@ -203,9 +203,12 @@ func placedSpans(td ptrace.Traces) iter.Seq[placedSpan] {
 // passed.
 func (r *reader) readStream(f *finished) {
 	defer func() { f.streamed, f.silent = nil, silentSpans{} }()
+	f.duplicates = streamDuplicates(f)
+	if f.passed() {
+		return
+	}
 	f.spans, _ = canonicalize(f.spans)
 	f.count = f.spans.SpanCount()
-	f.duplicates = streamDuplicates(f)
 	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return r.scorer.Concerns(&fact.Span) }) {
 		return
 	}

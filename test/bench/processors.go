@@ -16,6 +16,7 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbytraceprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/consumer"
@@ -42,7 +43,7 @@ func configFile(name string) string {
 // subject is a processor with its configuration.
 type subject struct {
 	name    string
-	factory processor.Factory
+	factory processor.Factory // nil for none: batches go straight to the sink
 	config  string
 	// emptiesItself is set for a processor that must be waited for before it is shut
 	// down, since it drops what it holds by then.
@@ -63,6 +64,13 @@ const (
 func resultseal(name, policy, settings string) subject {
 	indented := strings.ReplaceAll("\n"+strings.TrimSpace(configFile(policy)), "\n", "\n  ")
 	return subject{name: name, factory: resultsealprocessor.NewFactory(), config: settings + "policy:" + indented + "\n"}
+}
+
+// none passes batches on as they are. What it costs is to throw them away.
+type none struct {
+	component.StartFunc
+	component.ShutdownFunc
+	consumer.Traces
 }
 
 // sink counts the spans that come out.
@@ -88,6 +96,9 @@ func newSink(look func(ptrace.Traces)) (*sink, error) {
 // processor makes the processor as the collector does, with metrics that are counted and
 // never read, and without a log.
 func (s *subject) processor(next consumer.Traces) (processor.Traces, func() error, error) {
+	if s.factory == nil {
+		return none{Traces: next}, func() error { return nil }, nil
+	}
 	retrieved, err := confmap.NewRetrievedFromYAML([]byte(s.config))
 	if err != nil {
 		return nil, nil, err
@@ -248,9 +259,11 @@ func plainSpans(b budget) ([]*contest, error) {
 		contestants: []contestant{
 			alive(resultseal("mode stream", "policy.yaml", streamSettings), below, 1),
 			alive(subject{name: "tail_sampling", factory: tailsamplingprocessor.NewFactory(), config: tailSampling}, below, 1),
+			alive(subject{name: "no processor"}, below, 1),
 		},
 		lines: []line{
 			{what: "span without GenAI content, below a root that is elsewhere, mode stream", of: 0, against: 1, target: target{nsAtMost: 100, hasAllocs: true}},
+			{what: "… beside no processor", of: 0, against: 2},
 		},
 	}), nil
 }
