@@ -83,3 +83,29 @@ func TestLargeResultIsReadOnce(t *testing.T) {
 	require.Greater(t, first, uint64(len(result))/4)
 	require.Less(t, all, first+first/2, "20 contracts and 1 contract")
 }
+
+// What a tool call may cost in allocations, in traces of whatever length.
+func TestAllocationsOfToolCalls(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector changes what is allocated")
+	}
+	p, err := policy.Load("p.yaml", []byte(`
+contracts:
+  - {name: c, match: {tools: [lookup]}, claim_type: found, required_fields: [customer_id], freshness: {mode: not_required}, source_ref: a, target_ref: b}
+protocols:
+  - {name: talk, protocol: "rec X.!lookup.?lookup.X"}
+`))
+	require.NoError(t, err)
+	scorer := score.New(p)
+	for _, spans := range []int{10, 100, 1000} {
+		td := manySpans(spans, func(n int, span ptrace.Span) {
+			tool(span, fmt.Sprint("k", n))
+			span.Attributes().PutStr("gen_ai.tool.call.result", `{"customer_id":"42","name":"Ada"}`)
+		})
+		facts, _ := genai.NewDecoder(genai.Options{}).Traces(td)
+		got := testing.AllocsPerRun(10, func() { scorer.Trace(facts, nil) }) / float64(spans)
+		t.Logf("%d spans: %.1f allocations each", spans, got)
+		require.LessOrEqual(t, got, 36.0, "%d spans", spans)
+		require.Greater(t, got, 10.0, "a budget that is never reached is none")
+	}
+}
