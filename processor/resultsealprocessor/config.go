@@ -64,8 +64,8 @@ type Config struct {
 	// afterwards is judged span by span. Default 5m.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
-	// NumShards is how many goroutines assemble traces, and how many judge and
-	// pass them on; traces and conversations are spread over them by their
+	// NumShards is how many goroutines assemble and judge traces, and how many
+	// judge those of conversations that a protocol follows and pass all on; traces and conversations are spread over them by their
 	// ids. max_traces, max_bytes, decided_cache and max_sessions are divided
 	// among them. 0 is one for each CPU. Default 0.
 	NumShards int `mapstructure:"num_shards"`

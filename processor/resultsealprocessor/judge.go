@@ -223,9 +223,6 @@ func (j *judge) settle(f *finished) {
 		return
 	}
 	f.settled = true
-	if len(f.facts) == 0 {
-		return
-	}
 	now := time.Now()
 	store := j.take(f.conversations, now)
 	defer store.giveBack() // without what is not kept below

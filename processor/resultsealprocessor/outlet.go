@@ -11,9 +11,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// An outlet judges finished traces and gives them to the next consumer, one at a
-// time. One goroutine owns it. Traces of one conversation all leave by one
-// outlet, in the order in which they were finished.
+// An outlet judges finished traces that their shard has not judged, counts the
+// verdicts, and gives the traces to the next consumer, one at a time. One goroutine
+// owns it. Traces of one conversation all leave by one outlet, in the order in which
+// they were finished.
 type outlet struct {
 	in    *mailbox[*finished]
 	judge judgeFunc

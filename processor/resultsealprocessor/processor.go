@@ -24,10 +24,11 @@ var errStopped = errors.New("resultseal: the processor is stopped")
 // tracesProcessor gives every span that it accepts to the next consumer
 // exactly once, when its trace is finished.
 //
-// Shards assemble traces, each its own ids; outlets judge what is finished and
-// pass it on, each its own conversations. There are as many of the one as of the
-// other, and each has a goroutine and nobody else's state. Work goes from the
-// sender over a shard to an outlet, never back.
+// Shards assemble traces, each its own ids, and judge those of which no protocol
+// follows the conversation; outlets judge the others, each its own conversations,
+// and pass everything on. There are as many of the one as of the other, and each
+// has a goroutine and nobody else's state. Work goes from the sender over a shard
+// to an outlet, never back.
 type tracesProcessor struct {
 	shards    []*shard
 	outlets   []*outlet

@@ -24,7 +24,8 @@ type shard struct {
 	assembler *assembler
 	// stream takes out of a part what need not wait; nil in mode trace.
 	stream *streamer
-	// read prepares a finished trace for its verdict: canonical form, facts.
+	// read prepares a finished trace for its verdict: canonical form, facts, and the
+	// verdict itself where nothing else has to be judged before.
 	read func(*finished)
 	// give hands on what is finished, in order.
 	give func(*finished)

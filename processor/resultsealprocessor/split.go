@@ -6,6 +6,8 @@ package resultsealprocessor
 import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
 // tracePart is what one batch holds of one trace.
@@ -120,16 +122,8 @@ func (p *tracePart) sliceFor(r int, rs ptrace.ResourceSpans, s int, ss ptrace.Sc
 	return scopes.At(scopes.Len() - 1).Spans()
 }
 
-// The bits of a span's flags that say where its parent is: whether that is
-// known, and whether it is in another process.
-const (
-	flagKnowsParentIsRemote = 0x100
-	flagParentIsRemote      = 0x200
-)
-
 // isRoot reports whether nothing above the span is waited for: it has no
 // parent, or its parent is another service's. A trace may have several.
 func isRoot(span ptrace.Span) bool {
-	const remote = flagKnowsParentIsRemote | flagParentIsRemote
-	return span.ParentSpanID().IsEmpty() || span.Flags()&remote == remote
+	return span.ParentSpanID().IsEmpty() || genai.RemoteParent(span)
 }
