@@ -59,7 +59,7 @@ type names struct {
 	protocolVerdict, protocolName, protocolEvent, protocolExpected, protocolReason string
 	protocolPrefix                                                                 string
 
-	compliance, protocols, score, observations, sealed, blocked, uncaptured, uncontracted, violations, finalizedBy, late string
+	compliance, protocols, score, observations, sealed, blocked, uncaptured, uncontracted, violations, gaps, finalizedBy, late string
 }
 
 // New returns a writer.
@@ -80,7 +80,7 @@ func New(o Options) *Writer {
 		compliance: p + "session.compliance", protocols: p + "session.protocols", score: p + "session.score",
 		observations: p + "session.observations", sealed: p + "session.sealed", blocked: p + "session.blocked",
 		uncaptured: p + "session.uncaptured", uncontracted: p + "session.uncontracted",
-		violations: p + "session.violations", finalizedBy: p + "session.finalized_by",
+		violations: p + "session.violations", gaps: p + "session.gaps", finalizedBy: p + "session.finalized_by",
 		late: p + "late",
 	}}
 }
@@ -212,6 +212,9 @@ func (w *Writer) session(root ptrace.Span, v *score.Session, finalizedBy string)
 	a.PutInt(w.names.uncontracted, int64(len(v.Uncontracted)))
 	if violations := v.Violations(maxViolations); len(violations) > 0 {
 		putStrings(a, w.names.violations, violations)
+	}
+	if v.Gaps != 0 {
+		putStrings(a, w.names.gaps, v.Gaps.Strings())
 	}
 	if finalizedBy != "" {
 		a.PutStr(w.names.finalizedBy, finalizedBy)

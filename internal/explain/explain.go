@@ -139,6 +139,9 @@ func (e *explanation) head() {
 	for _, problem := range v.Violations(16) {
 		e.line(0, "%s", e.paint("red", safe(problem)))
 	}
+	for _, gap := range v.Gaps.List() {
+		e.line(0, "gap %s: %s", gap, gap.Reason())
+	}
 	if v.OutOfOrder {
 		e.line(0, "A trace of the conversation that comes after this one was judged before it, so its events could not join.")
 	}

@@ -88,7 +88,7 @@ func (b *Builder) Add(t Trace) error {
 	}
 	s := newSession(v.TraceID.String(), v)
 	s.origin = t.Origin
-	s.ConversationID = v.Conversation
+	s.ConversationID, s.gaps = v.Conversation, v.Gaps
 	for i := range v.Observations {
 		s.Observations = append(s.Observations, observation(&v.Observations[i], spans))
 	}
@@ -169,6 +169,9 @@ func (b *Builder) converse(t *Trace, detail []byte) error {
 	}
 	if v.Conversation != "" {
 		own(v.Conversation)
+	}
+	for p := range touched {
+		p.session.gaps |= v.GapsOf(p.session.ConversationID)
 	}
 	if detail == nil {
 		return nil
@@ -290,6 +293,7 @@ func conclude(s *Session, b *bytes.Buffer) ([]byte, error) {
 		}
 	}
 	s.Compliance, s.Complete = worst.String(), complete
+	s.Gaps = append([]string{}, s.gaps.Strings()...)
 	if made > 0 {
 		share := float64(passed) / float64(made)
 		s.Score = &share

@@ -17,6 +17,7 @@ type Summary struct {
 	Observations Counts         `json:"observations"`
 	ByTruthState map[string]int `json:"by_truth_state"`
 	ByReason     map[string]int `json:"by_reason"`
+	ByGap        map[string]int `json:"by_gap"` // sessions
 	ByTool       []Tool         `json:"by_tool"`
 }
 
@@ -47,6 +48,7 @@ func newCounter() *counter {
 		ByCompliance: map[string]int{},
 		ByTruthState: map[string]int{},
 		ByReason:     map[string]int{},
+		ByGap:        map[string]int{},
 	}}
 	for level := score.Compliant; level <= score.Violation; level++ {
 		c.summary.ByCompliance[level.String()] = 0
@@ -60,6 +62,9 @@ func (c *counter) add(s *Session, n int) {
 	c.summary.ByCompliance[s.Compliance] += n
 	if slices.ContainsFunc(s.Observations, func(o Observation) bool { return !o.Sealed() }) {
 		c.blocked += n
+	}
+	for _, gap := range s.Gaps {
+		count(c.summary.ByGap, gap, n)
 	}
 	for i := range s.Observations {
 		o := &s.Observations[i]

@@ -136,6 +136,9 @@ func (f *finding) place(s *Session) {
 		at += ", span " + f.span
 	}
 	f.lines = append(f.lines, at)
+	if len(s.Gaps) > 0 {
+		f.lines = append(f.lines, "gaps: "+strings.Join(s.Gaps, " "))
+	}
 	if s.ConversationID != "" {
 		f.lines = append(f.lines, "conversation "+s.ConversationID)
 	}

@@ -41,6 +41,7 @@ type pageHead struct {
 	Blocked                int // sessions with a blocked call
 	Tools                  []pageTool
 	Reasons                []pageCount
+	Gaps                   []pageCount
 	Protocols              []pageProtocol
 }
 
@@ -99,7 +100,7 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 		}
 		out.WriteString("]</script>\n")
 	}
-	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts, "states": States})
+	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts, "states": States, "gaps": Gaps})
 	if err != nil {
 		return err
 	}
@@ -143,6 +144,11 @@ func (r *Report) pageHead(page Page, style []byte) *pageHead {
 	for _, reason := range byCount(r.Summary.ByReason) {
 		h.Reasons = append(h.Reasons, pageCount{Name: reason, Words: Reasons[reason], Count: r.Summary.ByReason[reason]})
 	}
+	for _, gap := range score.AllGaps() {
+		if n := r.Summary.ByGap[gap.String()]; n > 0 {
+			h.Gaps = append(h.Gaps, pageCount{Name: gap.String(), Words: gap.Reason(), Count: n})
+		}
+	}
 	if page.Policy != nil {
 		for i, p := range page.Policy.Protocols {
 			shape := p.Automaton.Shape()
@@ -174,6 +180,7 @@ type pageRow struct {
 	Blocked      int                `json:"blocked"`
 	Tools        []string           `json:"tools"`
 	Reasons      []string           `json:"reasons"`
+	Gaps         []string           `json:"gaps"`
 	Protocols    []pageRowsProtocol `json:"protocols"`
 	Finding      string             `json:"finding"`
 }
@@ -210,7 +217,7 @@ func (s *Session) pageRow(at int) pageRow {
 	row := pageRow{
 		At: at, ID: s.ID, Traces: s.TraceIDs, Conversation: s.ConversationID, Agent: s.Agent, Service: s.Service,
 		Compliance: s.Compliance, Score: s.Score, Began: s.start.Time().Format(time.RFC3339Nano), Origin: s.origin.String(),
-		Tools: []string{}, Reasons: []string{}, Protocols: []pageRowsProtocol{},
+		Tools: []string{}, Reasons: []string{}, Gaps: s.Gaps, Protocols: []pageRowsProtocol{},
 	}
 	add := func(list *[]string, text string) {
 		if !slices.Contains(*list, text) {

@@ -109,12 +109,23 @@ func (r *Report) suite(out *bufio.Writer, name string, t *tally, on FailOn) erro
 
 // testCase is a test.
 type testCase struct {
-	XMLName   xml.Name `xml:"testcase"`
-	ClassName string   `xml:"classname,attr"`
-	Name      string   `xml:"name,attr"`
-	Time      string   `xml:"time,attr"`
-	Failure   *outcome `xml:"failure,omitempty"`
-	Skipped   *outcome `xml:"skipped,omitempty"`
+	XMLName    xml.Name    `xml:"testcase"`
+	ClassName  string      `xml:"classname,attr"`
+	Name       string      `xml:"name,attr"`
+	Time       string      `xml:"time,attr"`
+	Properties *properties `xml:"properties,omitempty"`
+	Failure    *outcome    `xml:"failure,omitempty"`
+	Skipped    *outcome    `xml:"skipped,omitempty"`
+}
+
+// properties are what is known of a test besides its outcome.
+type properties struct {
+	Property []property `xml:"property"`
+}
+
+type property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 // outcome says why a test did not pass.
@@ -139,6 +150,9 @@ func (s *Session) cases(on FailOn) []testCase {
 			name = fmt.Sprintf("%s (%d)", name, names[name])
 		}
 		c := testCase{ClassName: class + "." + kind + "." + strings.ReplaceAll(group, ".", "_"), Name: name, Time: "0"}
+		if len(s.Gaps) > 0 {
+			c.Properties = &properties{[]property{{"gaps", strings.Join(s.Gaps, " ")}}}
+		}
 		switch {
 		case f == nil:
 		case f.fails:

@@ -18,6 +18,7 @@ import (
 	"iter"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/spill"
 )
 
@@ -49,6 +50,7 @@ type Session struct {
 	Service        string        `json:"service"`
 	Compliance     string        `json:"compliance"`
 	Complete       bool          `json:"complete"`
+	Gaps           []string      `json:"gaps"`  // why events may be missing
 	Score          *float64      `json:"score"` // null where nothing was checked
 	Observations   []Observation `json:"observations"`
 	Protocols      []Protocol    `json:"protocols"`
@@ -57,6 +59,7 @@ type Session struct {
 
 	start  genai.Timestamp
 	origin Origin
+	gaps   score.Gaps // until it is concluded
 }
 
 // Observation is the verdict on one tool call.

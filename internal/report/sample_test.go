@@ -98,7 +98,9 @@ func samples() []judgedTrace {
 		for i := range v.Observations {
 			v.Observations[i].Conversation = conversation
 		}
+		v.Gaps |= v.TraceGaps
 		for i := range v.Protocols {
+			v.Gaps |= v.Protocols[i].Gaps
 			v.Compliance = max(v.Compliance, v.Protocols[i].Verdict)
 		}
 		return judgedTrace{&v, spansOf(trace, 6)}
@@ -136,6 +138,7 @@ func samples() []judgedTrace {
 			Uncontracted: []score.Call{{Span: 5, Tool: "log", ID: "x", Conversation: "c-2"}},
 		}),
 		session(3, "c-3", score.Session{
+			TraceGaps:    score.GapSet(score.GapParentMissing),
 			Observations: []score.Observation{uncaptured},
 			Protocols: []score.Protocol{{
 				Protocol: booking, Conversation: "c-3", Verdict: score.Inconclusive,
@@ -145,7 +148,7 @@ func samples() []judgedTrace {
 		session(4, "c-1", score.Session{
 			Observations: []score.Observation{both},
 			Protocols: []score.Protocol{{
-				Protocol: booking, Conversation: "c-1", Verdict: score.Unrecognized,
+				Protocol: booking, Conversation: "c-1", Verdict: score.Unrecognized, Gaps: score.GapSet(score.GapMessages, score.GapShutdown),
 				Events: []score.Event{{Span: 1, Name: "?Unrecognized", Time: at(4, 1), Verdict: score.EventUnrecognized, Expected: []string{"?Approval"}, Reason: "cannot be classified"}},
 			}},
 		}),

@@ -110,7 +110,7 @@ func (f *finding) sarif(s *Session, index map[string]int) map[string]any {
 		}
 		location["physicalLocation"] = physical
 	}
-	return map[string]any{
+	result := map[string]any{
 		"ruleId":    f.rule,
 		"ruleIndex": index[f.rule],
 		"level":     f.level(),
@@ -120,6 +120,10 @@ func (f *finding) sarif(s *Session, index map[string]int) map[string]any {
 			"resultseal/v1": strings.Join([]string{f.rule, f.trace, f.span, f.of}, "/"),
 		},
 	}
+	if len(s.Gaps) > 0 {
+		result["properties"] = map[string]any{"gaps": s.Gaps}
+	}
+	return result
 }
 
 // uriOf writes a path as a relative or a file URI.

@@ -50,7 +50,7 @@ func TestJSONSchema(t *testing.T) {
 		Defs map[string]struct{ Enum []string } `json:"$defs"`
 	}
 	require.NoError(t, json.Unmarshal(text, &defs))
-	for name, words := range map[string]map[string]string{"reason_code": Reasons, "compliance": Verdicts, "truth_state": States} {
+	for name, words := range map[string]map[string]string{"reason_code": Reasons, "compliance": Verdicts, "truth_state": States, "gap": Gaps} {
 		require.Len(t, defs.Defs[name].Enum, len(words))
 		for _, word := range defs.Defs[name].Enum {
 			require.NotEmpty(t, words[word], word)

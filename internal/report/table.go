@@ -12,6 +12,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
 // Table writes what a person wants first: how the sessions came out, which
@@ -30,6 +32,7 @@ func (r *Report) Table(w io.Writer, colour bool) error {
 		t.compliance()
 		t.tools()
 		t.reasons()
+		t.gaps()
 		t.findings()
 	}
 	_, err := io.WriteString(w, t.b.String())
@@ -43,6 +46,7 @@ type tables struct {
 	b      strings.Builder
 
 	blocked  map[string]*group // by reason
+	gapped   map[string]string // by gap: the first session's first trace
 	verdicts []*group          // what went wrong with protocols, in order of verdict and appearance
 }
 
@@ -72,11 +76,16 @@ func (g *group) add(at place) {
 
 // read goes through the sessions once.
 func (t *tables) read() error {
-	t.blocked = map[string]*group{}
+	t.blocked, t.gapped = map[string]*group{}, map[string]string{}
 	verdicts := map[string]*group{}
 	for s, err := range t.report.Sessions() {
 		if err != nil {
 			return err
+		}
+		for _, gap := range s.Gaps {
+			if t.gapped[gap] == "" {
+				t.gapped[gap] = s.TraceIDs[0]
+			}
 		}
 		for i := range s.Observations {
 			o := &s.Observations[i]
@@ -161,6 +170,19 @@ func (t *tables) reasons() {
 			shown += fmt.Sprintf(" and %d more", more)
 		}
 		w.AppendRow(table.Row{reason, g.count, shown, g.places[0].trace})
+	}
+	t.render(w)
+}
+
+func (t *tables) gaps() {
+	if len(t.gapped) == 0 {
+		return
+	}
+	w := newTable("gap", "sessions", "meaning", "for example, trace")
+	for _, gap := range score.AllGaps() {
+		if name := gap.String(); t.gapped[name] != "" {
+			w.AppendRow(table.Row{name, t.report.Summary.ByGap[name], gap.Reason(), t.gapped[name]})
+		}
 	}
 	t.render(w)
 }

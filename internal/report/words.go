@@ -3,6 +3,17 @@
 
 package report
 
+import "github.com/resultseal/otelcol-resultseal/internal/score"
+
+// Gaps says in a sentence what each gap means.
+var Gaps = func() map[string]string {
+	words := map[string]string{}
+	for _, g := range score.AllGaps() {
+		words[g.String()] = g.Reason()
+	}
+	return words
+}()
+
 // Reasons says in a sentence what each reason code means.
 var Reasons = map[string]string{
 	"SEALED_WITH_REQUIRED_EVIDENCE":    "The result holds everything that the contract requires.",

@@ -18,7 +18,7 @@ type Conversation struct {
 	followed map[int]*followed // by the protocol's index
 	// consumed is the time of the last event that was stepped.
 	consumed genai.Timestamp
-	gap      string  // why an event of an earlier trace may be missing
+	gaps     Gaps    // why an event of an earlier trace may be missing
 	unheard  unheard // in an earlier trace
 }
 
@@ -31,12 +31,6 @@ type knownCall struct {
 
 // maxKnownCalls bounds the calls that are remembered: the last so many.
 const maxKnownCalls = 256
-
-// gapBegan is the gap before a conversation that is first met in its middle.
-const gapBegan = "the conversation began before what is known of it"
-
-// gapOrder is the gap that a trace leaves which came too late.
-const gapOrder = "a trace of the conversation came after later ones"
 
 // Conversations finds the state of a conversation, and makes it where there is
 // none. A nil Conversations follows each conversation no further than its trace.
@@ -80,12 +74,10 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 	within := func(span int) bool { return t.nodes[span].conversation == id }
 	f := newFacts(t, within, &c.history, c.calls)
 	defer c.history.rest()
-	if f.began && c.gap == "" {
-		c.gap = gapBegan
+	if f.began {
+		c.gaps.Add(GapBegan)
 	}
-	if f.gap == "" {
-		f.gap = c.gap
-	}
+	f.earlier = c.gaps
 	f.unheard.add(c.unheard)
 
 	own := s.translate(f, observations)
@@ -93,7 +85,9 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 	late := len(f.list) > 0 && f.list[0].time < c.consumed
 	if late {
 		// Its events belong before others that were stepped already.
-		c.gap, v.OutOfOrder = gapOrder, true
+		c.gaps.Add(GapOutOfOrder)
+		v.OutOfOrder = true
+		v.lacks(GapSet(GapOutOfOrder))
 	}
 	for _, p := range s.policy.Protocols {
 		if p.Session != policy.SessionConversation || !t.follows(p, within) {
@@ -153,9 +147,7 @@ func (c *Conversation) remember(f *facts, t *trace) {
 	if n := len(f.list); n > 0 {
 		c.consumed = max(c.consumed, f.list[n-1].time)
 	}
-	if c.gap == "" {
-		c.gap = f.gap
-	}
+	c.gaps |= f.gaps
 	c.unheard.add(f.unheard)
 	at := make(map[string]int, len(c.calls))
 	for i := range c.calls {

@@ -9,7 +9,7 @@ import "github.com/resultseal/otelcol-resultseal/internal/genai"
 // and never run. Whatever may be missing takes the certainty away.
 func (c *calls) findNeverRun() {
 	t := c.t
-	if t.gap != "" || c.broken {
+	if t.gaps != 0 || c.broken {
 		return
 	}
 	var open []*call

@@ -12,9 +12,6 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
 
-// gapContent is why an event is in doubt whose call was not captured whole.
-const gapContent = "arguments or a result were not captured"
-
 // doubts returns the events that a call may have been if what was not captured of
 // it decides which: a rule that asks for a sealed result, say, and a result that
 // the telemetry does not hold. It answers nil if nothing is in doubt.

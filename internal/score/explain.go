@@ -152,7 +152,7 @@ func (a *Account) note(t *trace, f *facts, contracts []*policy.Contract) {
 	if a == nil {
 		return
 	}
-	a.Gap, a.Unheard = f.gap, f.unheard.user || f.unheard.agent
+	a.Gap, a.Unheard = f.gaps.reason(), f.unheard.user || f.unheard.agent
 	for _, i := range t.order {
 		n := &t.nodes[i]
 		a.Spans = append(a.Spans, SpanAccount{

@@ -42,7 +42,8 @@ type facts struct {
 	history *history
 	list    []fact
 	seq     int
-	gap     string // why an event may be missing
+	gaps    Gaps // why an event may be missing: of the spans that count
+	earlier Gaps // the same, of the conversation's earlier traces
 	unheard unheard
 	// began is set if the session's first model call shows a conversation that
 	// came before.
@@ -65,7 +66,7 @@ func newFacts(t *trace, within func(int) bool, h *history, known []knownCall) *f
 	if within == nil {
 		within = func(int) bool { return true }
 	}
-	f := &facts{t: t, within: within, history: h, gap: t.gap}
+	f := &facts{t: t, within: within, history: h, gaps: t.gaps}
 	models := f.models()
 	f.calls = newCalls(t, within, models, known)
 	h.enter()
@@ -101,8 +102,8 @@ func (f *facts) model(i int) {
 			f.began = true
 			f.asks(m, i, fromPrior, further)
 		case role == genai.Assistant:
-			if unanswered && f.gap == "" {
-				f.gap = gapModel
+			if unanswered {
+				f.gaps.Add(GapModelCallMissing)
 			}
 			f.asks(m, i, fromHistory, further)
 			f.shows(m, i, false)

@@ -4,6 +4,7 @@
 package score
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -70,9 +71,11 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, s
 		run.tell(&list[i], before)
 	}
 	run.conclude(seen)
+	v.Gaps = run.gaps()
 	run.close()
 	if len(state.possible) > 0 || state.unread {
-		state.cut = true // for the conversation's next trace
+		// For the conversation's next trace.
+		state.cut, state.unread = true, true
 		state.possible = nil
 	}
 	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
@@ -224,21 +227,37 @@ func (r *runner) missing() (why string, which func(session.Direction, string) bo
 	if r.p.AssumeComplete {
 		return "", nil
 	}
-	if r.f.gap != "" {
-		return r.f.gap, func(session.Direction, string) bool { return true }
+	if why := cmp.Or(r.f.gaps.reason(), r.f.earlier.reason()); why != "" {
+		return why, func(session.Direction, string) bool { return true }
 	}
 	kinds := r.unheard()
-	switch {
-	case len(kinds) > 0:
-		why = gapMessages
-	case len(r.possible) > 0 || r.unread:
-		why = gapContent
-	default:
+	if why = r.ownGaps(kinds).reason(); why == "" {
 		return "", nil
 	}
 	return why, func(d session.Direction, label string) bool {
 		return says(r.p, kinds, d, label) || slices.Contains(r.possible, session.Event{Direction: d, Label: label})
 	}
+}
+
+// ownGaps are the gaps that are none to other protocols: what this one listens to
+// or reads and the telemetry does not hold. unheard are the kinds of messages
+// that were not captured.
+func (r *runner) ownGaps(unheard []policy.EventKind) (gaps Gaps) {
+	if len(unheard) > 0 {
+		gaps.Add(GapMessages)
+	}
+	if len(r.possible) > 0 || r.unread {
+		gaps.Add(GapContent)
+	}
+	return gaps
+}
+
+// gaps are all that could explain what the protocol seems to see.
+func (r *runner) gaps() Gaps {
+	if r.p.AssumeComplete {
+		return 0
+	}
+	return r.f.gaps | r.f.earlier | r.ownGaps(r.unheard())
 }
 
 // unheard returns the kinds of messages that the protocol listens to and that

@@ -22,7 +22,7 @@ func (s *Scorer) Provisional(spans []genai.Span, fresh func(span int) bool) *Ses
 		return nil
 	}
 	t := newTrace(spans)
-	t.gap = ""
+	t.gaps = 0
 	f := newFacts(t, nil, &history{}, nil)
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true}
 	observations := s.observe(t, f.calls.list, v)

@@ -63,6 +63,7 @@ func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account
 	f := newFacts(t, nil, &history{}, s.known(t, store))
 	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
 	v.describe(t)
+	v.lacks(f.gaps)
 
 	// What each result proves.
 	observations := s.observe(t, f.calls.list, v)
@@ -183,6 +184,13 @@ func (v *Session) judge(p Protocol) {
 	v.Protocols = append(v.Protocols, p)
 	v.Compliance = max(v.Compliance, p.Verdict)
 	v.Complete = v.Complete && p.Complete
+	v.Gaps |= p.Gaps
+}
+
+// lacks notes gaps of the trace.
+func (v *Session) lacks(gaps Gaps) {
+	v.TraceGaps |= gaps
+	v.Gaps |= gaps
 }
 
 // describe says what the session is about.

@@ -419,8 +419,8 @@ func (s *scripted) describe(out *strings.Builder, facts []genai.Span, v *score.S
 			fmt.Fprintf(out, "agent %q%s %s\n", f.Text, asks, name(f.Span))
 		}
 	}
-	if account.Gap != "" {
-		fmt.Fprintf(out, "gap: %s\n", account.Gap)
+	if v.Gaps != 0 {
+		fmt.Fprintf(out, "gaps: %s\n", v.Gaps)
 	}
 	for i := range v.Observations {
 		o := &v.Observations[i]

@@ -21,8 +21,13 @@ import (
 // stored as it is. A monitor stands behind the identity of its protocol: what is
 // found of a protocol that has changed or is gone is left out.
 
-// snapshotVersion is the first byte of a conversation at rest.
-const snapshotVersion = 2
+// snapshotVersion is the first byte of a conversation at rest. In version 2,
+// which can still be read, there was one gap, as the text of its reason, and
+// nothing said whether a protocol was cut for lack of content.
+const (
+	snapshotVersion       = 3
+	snapshotVersionOneGap = 2
+)
 
 // ErrBadConversation is a conversation at rest that cannot be read.
 var ErrBadConversation = errors.New("the saved conversation is damaged or of another version")
@@ -38,6 +43,7 @@ const (
 	flagHalted = 1 << iota
 	flagCut
 	flagCertain
+	flagUnread
 )
 
 // identity tells a protocol from all others, and from itself after a change that
@@ -50,7 +56,7 @@ func identity(p *policy.Protocol) uint64 {
 func (s *Scorer) AppendConversation(dst []byte, c *Conversation) []byte {
 	dst = append(dst, snapshotVersion, bits(c.history.opened, c.unheard.user, c.unheard.agent))
 	dst = binary.AppendUvarint(dst, uint64(c.consumed))
-	dst = appendText(dst, c.gap)
+	dst = binary.AppendUvarint(dst, uint64(c.gaps))
 	dst = binary.AppendUvarint(dst, uint64(len(c.history.items)))
 	for _, it := range c.history.items {
 		dst = binary.LittleEndian.AppendUint64(append(dst, byte(it.role)), it.hash)
@@ -80,7 +86,7 @@ func appendFollowed(dst []byte, p *policy.Protocol, f *followed) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, identity(p))
 	var body []byte
 	snapshot := f.monitor.Snapshot()
-	body = append(body, bits(snapshot.Halted, f.cut, f.certain), byte(f.worst))
+	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.unread), byte(f.worst))
 	body = binary.AppendUvarint(body, uint64(snapshot.State)) //nolint:gosec // states are numbered from 0
 	registers := f.monitor.Registers()
 	body = binary.AppendUvarint(body, uint64(len(registers)))
@@ -105,7 +111,7 @@ func appendFollowed(dst []byte, p *policy.Protocol, f *followed) []byte {
 // anew.
 func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 	r := &restorer{data: data}
-	if r.byte() != snapshotVersion {
+	if r.version = r.byte(); r.version != snapshotVersion && r.version != snapshotVersionOneGap {
 		return nil, ErrBadConversation
 	}
 	c := &Conversation{}
@@ -113,7 +119,7 @@ func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 	c.history.opened = flags&flagOpened != 0
 	c.unheard = unheard{user: flags&flagUnheardUser != 0, agent: flags&flagUnheardAgent != 0}
 	c.consumed = genai.Timestamp(r.number())
-	c.gap = r.text()
+	c.gaps = r.gaps()
 	c.history.items = make([]item, 0, r.count(9))
 	for range cap(c.history.items) {
 		role := genai.Role(r.byte())
@@ -126,7 +132,7 @@ func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 	}
 	for range r.count(9) {
 		id := r.fixed()
-		body := &restorer{data: r.bytes()}
+		body := &restorer{version: r.version, data: r.bytes()}
 		for _, p := range s.policy.Protocols {
 			if p.Session != policy.SessionConversation || identity(p) != id {
 				continue
@@ -150,13 +156,31 @@ func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 // restorer reads a conversation at rest from its front. After a mistake it gives
 // zeros.
 type restorer struct {
-	data   []byte
-	failed bool
+	version byte
+	data    []byte
+	failed  bool
+}
+
+// gaps reads what an earlier trace may lack.
+func (r *restorer) gaps() Gaps {
+	if r.version != snapshotVersionOneGap {
+		n := r.number()
+		r.failed = r.failed || n >= 1<<gapCount
+		return Gaps(n) //nolint:gosec // just compared
+	}
+	reason := r.text()
+	for _, g := range AllGaps() {
+		if reason == g.Reason() {
+			return GapSet(g)
+		}
+	}
+	r.failed = r.failed || reason != ""
+	return 0
 }
 
 func (r *restorer) followed(p *policy.Protocol) *followed {
 	flags := r.byte()
-	f := &followed{worst: Compliance(r.byte()), cut: flags&flagCut != 0, certain: flags&flagCertain != 0}
+	f := &followed{worst: Compliance(r.byte()), cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0}
 	state := r.number()
 	snapshot := session.Snapshot{Protocol: p.Automaton.Hash(), Halted: flags&flagHalted != 0}
 	if f.worst > Violation || state >= uint64(p.Automaton.States()) { //nolint:gosec // a count
@@ -198,6 +222,9 @@ func (r *restorer) followed(p *policy.Protocol) *followed {
 			return nil
 		}
 		f.seen = append(f.seen, events[symbol-1])
+	}
+	if r.version == snapshotVersionOneGap && f.cut && len(f.seen) < maxSeenConversation {
+		f.unread = true // nothing else cuts what is known so soon
 	}
 	return f
 }

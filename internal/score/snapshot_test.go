@@ -4,6 +4,7 @@
 package score
 
 import (
+	"encoding/hex"
 	"fmt"
 	"testing"
 
@@ -110,6 +111,15 @@ func TestConversationAtRestGoesOn(t *testing.T) {
 			td := turnOf(n, id,
 				rapid.SampledFrom([]string{"order", "cancel", "stop", "Unrecognized", "x"}).Draw(t, "tool"),
 				rapid.SampledFrom([]string{"1", "2", "\"quoted\" \x00 ü"}).Draw(t, "id"))
+			call := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(1)
+			switch rapid.IntRange(0, 8).Draw(t, "lacks") {
+			case 0:
+				call.Attributes().Remove("gen_ai.tool.call.arguments")
+			case 1:
+				call.SetParentSpanID(pcommon.SpanID{9})
+			case 2:
+				call.SetDroppedAttributesCount(1)
+			}
 			facts, _ := genai.NewDecoder(genai.Options{}).Traces(td)
 			want, got := s.Trace(facts, kept), s.Trace(facts, rested)
 			rested.keep()
@@ -124,7 +134,7 @@ func TestConversationAtRestGoesOn(t *testing.T) {
 }
 
 func describe(v *Session) (lines []string) {
-	lines = append(lines, v.Compliance.String(), fmt.Sprint(v.OutOfOrder, v.Complete))
+	lines = append(lines, v.Compliance.String(), v.Gaps.String(), fmt.Sprint(v.OutOfOrder, v.Complete))
 	for _, p := range v.Protocols {
 		lines = append(lines, p.Protocol.Name+" "+p.Verdict.String())
 		for _, e := range p.Events {
@@ -132,6 +142,49 @@ func describe(v *Session) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// Conversations of version 2, as the release before gaps were a set wrote them:
+// the first lacked a parent, of the second the arguments of a call.
+var conversationsV2 = [...]string{
+	"0201f80a186120706172656e74207370616e206973206d697373696e670202147549f9b1d80d6503e5d1aff72dc0d3ef01030663616c6c5f31056f7264657202e0585f8f1b6969fd0e0000000102696403223122020205cfffe70aab3d495c260504000004020400010c757365725f6d65737361676500000d6167656e745f6d657373616765",
+	"0201e0120002027a1ab4babadc283d032c2605096a1014fd01030663616c6c5f32056f7264657202e0585f8f1b6969fd0702000000020205cfffe70aab3d495c260504000004020400010c757365725f6d65737361676500000d6167656e745f6d657373616765",
+}
+
+func TestConversationsOfVersion2(t *testing.T) {
+	pol, err := policy.Load("policy.yaml", []byte(conversationPolicy))
+	require.NoError(t, err)
+	s := New(pol)
+	restore := func(text string) *Conversation {
+		data, err := hex.DecodeString(text)
+		require.NoError(t, err)
+		c, err := s.RestoreConversation(data)
+		require.NoError(t, err)
+		require.Len(t, c.followed, 2)
+		return c
+	}
+	parent, content := restore(conversationsV2[0]), restore(conversationsV2[1])
+	require.Equal(t, GapSet(GapParentMissing), parent.gaps)
+	require.False(t, parent.followed[0].unread)
+	require.Zero(t, content.gaps)
+	require.True(t, content.followed[0].unread)
+
+	// They go on as they would have: what may be missing explains what comes next.
+	for reason, c := range map[string]*Conversation{GapParentMissing.Reason(): parent, GapContent.Reason(): content} {
+		facts, _ := genai.NewDecoder(genai.Options{}).Traces(turnOf(3, "a", "cancel", "2"))
+		v := s.Trace(facts, remembering{"a": c})
+		require.Equal(t, Inconclusive, v.Protocols[0].Verdict)
+		require.Equal(t, reason, v.Protocols[0].Events[0].Reason)
+	}
+
+	for _, text := range conversationsV2 {
+		data, err := hex.DecodeString(text)
+		require.NoError(t, err)
+		for n := range data {
+			_, err := s.RestoreConversation(data[:n])
+			require.ErrorIs(t, err, ErrBadConversation)
+		}
+	}
 }
 
 // A protocol that was changed begins anew; the others go on.

@@ -23,7 +23,7 @@ type trace struct {
 	several bool // there are several conversations
 
 	duplicates [][2]int // redelivered span, the span it repeats
-	gap        string   // why an event may be missing from the trace; "" if nothing says so
+	gaps       Gaps     // why an event may be missing from the trace
 
 	results   map[*genai.Content]genai.Result
 	arguments map[*genai.Content]arguments
@@ -48,15 +48,6 @@ type node struct {
 	service      string
 }
 
-// Reasons why an event may be missing.
-const (
-	gapParent   = "a parent span is missing"
-	gapRoot     = "the trace has no root span"
-	gapDropped  = "a span reports dropped attributes or events"
-	gapModel    = "a model call is missing whose answer a later one was shown"
-	gapMessages = "messages were not captured"
-)
-
 func newTrace(spans []genai.Span) *trace {
 	t := &trace{
 		spans: spans, nodes: make([]node, len(spans)),
@@ -75,16 +66,16 @@ func newTrace(spans []genai.Span) *trace {
 		case s.RemoteParent:
 			root = true
 		default:
-			t.gap = gapParent
+			t.gaps.Add(GapParentMissing)
 		}
-		if s.Dropped && t.gap == "" {
-			t.gap = gapDropped
+		if s.Dropped {
+			t.gaps.Add(GapDropped)
 		}
 	}
 	t.inherit()
 	t.number()
-	if !root && t.gap == "" {
-		t.gap = gapRoot
+	if !root {
+		t.gaps.Add(GapRootMissing)
 	}
 	slices.SortFunc(t.order, func(a, b int) int {
 		return cmp.Or(

@@ -95,6 +95,13 @@ type Session struct {
 	// terminal state.
 	Complete bool
 
+	// Gaps are why events of the session may be missing, also where that caps
+	// nothing: those of the trace and those of the protocols. See [Session.GapsOf]
+	// for one conversation of several.
+	Gaps Gaps
+	// TraceGaps are those of the trace, whatever follows it.
+	TraceGaps Gaps
+
 	Observations []Observation // of contracted calls, in order of their calls
 	Protocols    []Protocol    // in policy order
 	Uncontracted []Call        // calls that no contract matches, in order
@@ -109,6 +116,18 @@ type Session struct {
 	OutOfOrder bool
 	// Duplicates counts spans that stand in the trace more than once.
 	Duplicates int
+}
+
+// GapsOf returns the gaps of the trace and of the protocols that follow one of
+// its conversations.
+func (s *Session) GapsOf(conversation string) Gaps {
+	gaps := s.TraceGaps
+	for i := range s.Protocols {
+		if p := &s.Protocols[i]; p.Conversation == "" || p.Conversation == conversation {
+			gaps |= p.Gaps
+		}
+	}
+	return gaps
 }
 
 // Call names a call that no contract matches.
@@ -160,7 +179,10 @@ type Protocol struct {
 	Verdict Compliance
 	// Complete is set if the monitor stands in a terminal state.
 	Complete bool
-	Events   []Event
+	// Gaps are why events that the protocol listens to may be missing. There are
+	// none where the policy says that the telemetry is complete.
+	Gaps   Gaps
+	Events []Event
 }
 
 // Event is one step of a protocol's monitor.

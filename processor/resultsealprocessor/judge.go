@@ -212,6 +212,7 @@ func (j *judge) judge(f *finished) {
 		return
 	}
 	j.rec.Session(v.Compliance.String(), f.fin.By)
+	j.rec.Gaps(v.Gaps)
 	for i := range v.Protocols {
 		j.rec.ProtocolVerdict(v.Protocols[i].Protocol.Name, v.Protocols[i].Verdict.String())
 	}

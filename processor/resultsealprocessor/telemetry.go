@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
 )
 
@@ -94,6 +95,7 @@ const (
 	protocolSeries
 	causeSeries
 	forgottenSeries
+	gapSeries
 )
 
 var seriesAttributes = [...][]string{
@@ -103,6 +105,7 @@ var seriesAttributes = [...][]string{
 	protocolSeries:    {"protocol", "verdict"},
 	causeSeries:       {"cause"},
 	forgottenSeries:   {"cause"},
+	gapSeries:         {"reason"},
 }
 
 // otherTool stands for all tools after the first max_tools.
@@ -163,6 +166,9 @@ func (r *recorder) Announce(p *policy.Policy) {
 	for _, cause := range []forgottenFor{forgottenTTL, forgottenLimit} {
 		r.Forgot(0, cause)
 	}
+	for _, gap := range score.AllGaps() {
+		r.gap(gap, 0)
+	}
 	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [4]string{"panic"}})
 }
 
@@ -184,6 +190,17 @@ func (r *recorder) Uncontracted(calls int) {
 // Session counts a finished session.
 func (r *recorder) Session(compliance string, by finishedBy) {
 	r.add(r.builder.ProcessorResultsealSessions, 1, series{sessionSeries, [4]string{compliance, by.String()}})
+}
+
+// Gaps counts a completed session for each of its gaps.
+func (r *recorder) Gaps(gaps score.Gaps) {
+	for _, gap := range gaps.List() {
+		r.gap(gap, 1)
+	}
+}
+
+func (r *recorder) gap(gap score.Gap, sessions int64) {
+	r.add(r.builder.ProcessorResultsealSessionGaps, sessions, series{gapSeries, [4]string{gap.String()}})
 }
 
 // ProtocolVerdict counts what one protocol says of a finished session.

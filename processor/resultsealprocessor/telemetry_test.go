@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"gopkg.in/yaml.v3"
 
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
 
@@ -111,6 +114,11 @@ func TestMetricsOfVerdicts(t *testing.T) {
 	rec.Session("violation", byRoot)
 	metadatatest.AssertEqualProcessorResultsealSessions(t, tt,
 		points(point(1, "compliance", "violation", "finalized_by", "root")), ignoreTime)
+	rec.Gaps(score.GapSet(score.GapRootMissing, score.GapShutdown))
+	rec.Gaps(score.GapSet(score.GapShutdown))
+	rec.Gaps(0)
+	metadatatest.AssertEqualProcessorResultsealSessionGaps(t, tt,
+		points(point(1, "reason", "root_missing"), point(2, "reason", "shutdown")), ignoreTime)
 	rec.ProtocolVerdict("booking", "violation")
 	metadatatest.AssertEqualProcessorResultsealProtocolVerdicts(t, tt,
 		points(point(1, "protocol", "booking", "verdict", "violation")), ignoreTime)
@@ -137,7 +145,7 @@ func TestPolicyIsVisibleAsZeros(t *testing.T) {
 		point(0, "protocol", "support", "verdict", "compliant"),
 		point(0, "protocol", "support", "verdict", "violation"),
 	), ignoreTime)
-	for _, name := range []string{"late_spans", "duplicate_spans", "uncontracted_calls", "refused_spans", "unscored_traces", "traces_active", "bytes_active", "sessions_active"} {
+	for _, name := range []string{"late_spans", "duplicate_spans", "uncontracted_calls", "session_gaps", "refused_spans", "unscored_traces", "traces_active", "bytes_active", "sessions_active"} {
 		m, err := tt.GetMetric("otelcol_processor_resultseal_" + name)
 		require.NoError(t, err, name)
 		require.Contains(t, fmt.Sprint(m.Data), "0", name)
@@ -159,4 +167,19 @@ func TestToolLabelsAreBounded(t *testing.T) {
 	require.Len(t, m.Data.(metricdata.Sum[int64]).DataPoints, 4)
 	require.Equal(t, 4, rec.options.len())
 	require.Equal(t, 3, rec.tools.len())
+}
+
+// The metric's attribute has the values that scoring knows, in their order.
+func TestGapsOfMetadata(t *testing.T) {
+	text, err := os.ReadFile("metadata.yaml")
+	require.NoError(t, err)
+	var m struct {
+		Attributes map[string]struct{ Enum []string } `yaml:"attributes"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &m))
+	var want []string
+	for _, gap := range score.AllGaps() {
+		want = append(want, gap.String())
+	}
+	require.Equal(t, want, m.Attributes["gap"].Enum)
 }

@@ -43,7 +43,7 @@
     if (state.tool !== '' && !r.tools.includes(state.tool)) return false;
     if (state.reason !== '' && !r.reasons.includes(state.reason)) return false;
     if (state.find !== '') {
-      const text = [r.id, r.traces.join(' '), r.conversation, r.agent, r.service, r.finding, r.origin].join(' ').toLowerCase();
+      const text = [r.id, r.traces.join(' '), r.conversation, r.agent, r.service, r.finding, r.origin, r.gaps.join(' ')].join(' ').toLowerCase();
       return state.find.toLowerCase().split(/\s+/).every((part) => text.includes(part));
     }
     return true;
@@ -128,6 +128,9 @@
       r.conversation ? ', conversation ' + r.conversation : '', r.service ? ', service ' + r.service : '',
       r.origin ? ', recorded in ' + r.origin : '', r.score !== null ? `, score ${Math.round(r.score * 1000) / 1000}` : ''));
     cell.append(el('p', { class: 'dim' }, 'Step by step: ', el('code', {}, `resultseal score … --explain ${r.traces[0]}`)));
+    if (r.gaps.length > 0) {
+      cell.append(el('p', { class: 'dim' }, 'Events may be missing: ', r.gaps.map((g, i) => [i > 0 ? '; ' : '', el('code', {}, g), ' ' + words.gaps[g]])));
+    }
     for (const p of r.protocols) cell.append(protocol(p, traces));
     cell.append(timeline(r, traces), calls(traces));
     return el('tr', { class: 'detail' }, cell);

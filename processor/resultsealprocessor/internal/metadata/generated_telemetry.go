@@ -37,6 +37,7 @@ type TelemetryBuilder struct {
 	ProcessorResultsealRefusedSpans      metric.Int64Counter
 	ProcessorResultsealRetries           metric.Int64Counter
 	ProcessorResultsealScoreDuration     metric.Float64Histogram
+	ProcessorResultsealSessionGaps       metric.Int64Counter
 	ProcessorResultsealSessions          metric.Int64Counter
 	ProcessorResultsealSessionsActive    metric.Int64ObservableGauge
 	ProcessorResultsealSessionsForgotten metric.Int64Counter
@@ -182,6 +183,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithDescription("Time taken to decode, score and annotate one finished trace [Alpha]"),
 		metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries([]float64{1e-05, 3.16e-05, 0.0001, 0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1}...),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorResultsealSessionGaps, err = builder.meter.Int64Counter(
+		"otelcol_processor_resultseal_session_gaps",
+		metric.WithDescription("Completed sessions of which events may be missing. A session with several gaps is counted once for each [Alpha]"),
+		metric.WithUnit("{sessions}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealSessions, err = builder.meter.Int64Counter(

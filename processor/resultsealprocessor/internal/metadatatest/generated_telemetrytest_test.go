@@ -40,6 +40,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorResultsealRefusedSpans.Add(context.Background(), 1)
 	tb.ProcessorResultsealRetries.Add(context.Background(), 1)
 	tb.ProcessorResultsealScoreDuration.Record(context.Background(), 1)
+	tb.ProcessorResultsealSessionGaps.Add(context.Background(), 1)
 	tb.ProcessorResultsealSessions.Add(context.Background(), 1)
 	tb.ProcessorResultsealSessionsForgotten.Add(context.Background(), 1)
 	tb.ProcessorResultsealUncontractedCalls.Add(context.Background(), 1)
@@ -70,6 +71,9 @@ func TestSetupTelemetry(t *testing.T) {
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealScoreDuration(t, testTel,
 		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorResultsealSessionGaps(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealSessions(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
