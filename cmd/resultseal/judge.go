@@ -233,7 +233,7 @@ func (b *bench) one(decoder *genai.Decoder, store conversations, v *verdict) (er
 func conversationOf(facts []genai.Span) string {
 	for i := range facts {
 		if c := facts[i].Conversation; c != "" {
-			return c
+			return genai.ConversationID(c)
 		}
 	}
 	return ""

@@ -119,7 +119,7 @@ func (e *explanation) head() {
 	e.line(0, "Trace %s: %s", v.TraceID, e.paint(colourOf(compliance), compliance))
 	var who []string
 	for _, part := range []struct{ name, value string }{
-		{"agent", v.Agent}, {"service", v.Service}, {"conversation", v.Conversation},
+		{"agent", v.Agent}, {"service", v.Service}, {"conversation", genai.ConversationName(v.Conversation)},
 	} {
 		if part.value != "" {
 			who = append(who, part.name+" "+safe(part.value))

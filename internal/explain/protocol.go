@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/report"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -42,7 +43,7 @@ func (e *explanation) protocol(a *score.ProtocolAccount, p *score.Protocol) {
 	}
 	shape := a.Protocol.Automaton.Shape()
 	if a.Conversation != "" {
-		e.line(1, "It follows the conversation %s.", safe(a.Conversation))
+		e.line(1, "It follows the conversation %s.", safe(genai.ConversationName(a.Conversation)))
 	}
 	if a.Start != 0 {
 		e.line(1, "It goes on in state %s, where the conversation's earlier traces left it.", safe(shape.States[a.Start].Name))

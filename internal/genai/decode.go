@@ -15,7 +15,8 @@ import (
 // scratch memory between spans, so one goroutine uses it at a time.
 type Decoder struct {
 	*table
-	merged map[uint64]*Dialect // what several dialects on one span amount to, by their rows
+	tenants []string            // attributes of the resource that belong to a conversation's identity
+	merged  map[uint64]*Dialect // what several dialects on one span amount to, by their rows
 
 	have  []bool // have[a]: the current span has attribute a
 	value []pcommon.Value
@@ -42,6 +43,9 @@ type Options struct {
 	// Conversations are the attributes that name a conversation, in order;
 	// nil means [Conversations].
 	Conversations []string
+	// ConversationResources are attributes of the resource that belong to a
+	// conversation's identity, such as a tenant's name; none by default.
+	ConversationResources []string
 }
 
 // NewDecoder compiles the table of dialects.
@@ -53,10 +57,11 @@ func NewDecoder(o Options) *Decoder {
 	}
 	t := compile(slices.Concat(custom, Builtin), len(custom), conversations)
 	return &Decoder{
-		table:  t,
-		merged: map[uint64]*Dialect{},
-		have:   make([]bool, len(t.names)),
-		value:  make([]pcommon.Value, len(t.names)),
+		table:   t,
+		tenants: o.ConversationResources,
+		merged:  map[uint64]*Dialect{},
+		have:    make([]bool, len(t.names)),
+		value:   make([]pcommon.Value, len(t.names)),
 	}
 }
 
@@ -95,6 +100,8 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		Scope:        scope.Name(),
 		Start:        Timestamp(span.StartTimestamp()),
 		End:          Timestamp(span.EndTimestamp()),
+		Unended:      span.EndTimestamp() == 0,
+		SpanKind:     SpanKind(span.Kind()), //nolint:gosec // OTLP has six
 		Dropped:      span.DroppedAttributesCount() > 0 || span.DroppedEventsCount() > 0,
 		attributes:   span.Attributes(),
 		resource:     resource.Attributes(),
@@ -107,7 +114,9 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 	d.histories.begin(s.TraceID)
 	d.collect(s.attributes)
 	if d.seen&forConversation != 0 {
-		s.Conversation = d.conversation()
+		if s.Conversation = d.conversation(); s.Conversation != "" {
+			s.Conversation = d.ofTenant(s.Conversation, s.resource)
+		}
 	}
 	if d.seen&forMark != 0 || s.Name != "" && d.named[s.Name[0]] {
 		s.Kind = d.kind(s)

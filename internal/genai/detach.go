@@ -15,10 +15,10 @@ func (s *Span) Detach(attributes, resource []string) {
 	s.resource = keep(s.resource, resource)
 }
 
-// Bare returns s as the facts of a span whose attributes are gone, of which there
-// were so many.
-func Bare(s Span, attributes int) Span {
-	s.detached = attributes
+// Bare returns s as the facts of a span of which only the number of attributes
+// and the hash of the name were kept.
+func Bare(s Span, attributes int, nameHash uint64) Span {
+	s.detached, s.nameHash = attributes, nameHash
 	return s
 }
 

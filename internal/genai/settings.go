@@ -19,6 +19,9 @@ type Settings struct {
 	Dialects DialectSettings `mapstructure:"dialects" yaml:"dialects"`
 	// ConversationAttributes replaces [Conversations]; empty leaves it.
 	ConversationAttributes []string `mapstructure:"conversation_attributes" yaml:"conversation_attributes"`
+	// ConversationResourceAttributes belong to a conversation's identity, beside
+	// its id.
+	ConversationResourceAttributes []string `mapstructure:"conversation_resource_attributes" yaml:"conversation_resource_attributes"`
 }
 
 // DialectSettings are the dialects that a user adds to the table.
@@ -108,8 +111,8 @@ type CustomEvent struct {
 	Role      string `mapstructure:"role" yaml:"role"`
 }
 
-// ReadSettings reads a YAML file of settings: `dialects` and
-// `conversation_attributes` as in the processor's configuration, or what stands
+// ReadSettings reads a YAML file of settings: `dialects`,
+// `conversation_attributes` and `conversation_resource_attributes` as in the processor's configuration, or what stands
 // under `dialects` alone.
 func ReadSettings(text []byte) (Settings, error) {
 	var file struct {

@@ -14,11 +14,12 @@ import (
 // wrong is reported, each with its place.
 func (s Settings) Options() (Options, error) {
 	v := validator{names: map[string]bool{}}
-	o := Options{Conversations: s.ConversationAttributes}
+	o := Options{Conversations: s.ConversationAttributes, ConversationResources: s.ConversationResourceAttributes}
 	if len(o.Conversations) == 0 {
 		o.Conversations = nil
 	}
 	v.attributes("conversation_attributes", s.ConversationAttributes)
+	v.attributes("conversation_resource_attributes", s.ConversationResourceAttributes)
 	custom := s.Dialects.Custom
 	if len(custom) > MaxDialects {
 		v.refuse("dialects::custom", "there are %d dialects, at most %d fit", len(custom), MaxDialects)

@@ -6,6 +6,7 @@ package genai
 import (
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
@@ -49,6 +50,8 @@ type Span struct {
 	Name         string
 	Scope        string // the instrumentation scope's name
 	Start, End   Timestamp
+	Unended      bool // End was not recorded and is Start
+	SpanKind     SpanKind
 	Kind         Kind
 
 	Service      string // resource attribute service.name
@@ -74,7 +77,31 @@ type Span struct {
 	// detached is how many attributes there were, once most of them are gone;
 	// see [Span.Detach].
 	detached int
+	// nameHash stands for the name of a span that is [Bare].
+	nameHash uint64
 }
+
+// SpanKind is the kind of a span in the terms of OpenTelemetry's trace API, with
+// the numbers of OTLP.
+type SpanKind int8
+
+// The kinds that mean something here.
+const (
+	ServerSpan SpanKind = 2
+	ClientSpan SpanKind = 3
+)
+
+// NameHash returns a hash of the span's name. It is known even where the name is
+// not, see [Bare].
+func (s *Span) NameHash() uint64 {
+	if s.nameHash != 0 {
+		return s.nameHash
+	}
+	return HashName(s.Name)
+}
+
+// HashName returns the hash of a span's name. It is never 0.
+func HashName(name string) uint64 { return max(xxhash.Sum64String(name), 1) }
 
 // ToolCall is what a tool span says of the call.
 type ToolCall struct {

@@ -88,7 +88,7 @@ func (b *Builder) Add(t Trace) error {
 	}
 	s := newSession(v.TraceID.String(), v)
 	s.origin = t.Origin
-	s.ConversationID, s.gaps = v.Conversation, v.Gaps
+	s.ConversationID, s.gaps = genai.ConversationID(v.Conversation), v.Gaps
 	for i := range v.Observations {
 		s.Observations = append(s.Observations, observation(&v.Observations[i], spans))
 	}
@@ -189,8 +189,8 @@ func (b *Builder) conversation(t *Trace, id string) *pending {
 	p := b.conversations[id]
 	if p == nil {
 		id = strings.Clone(id)
-		p = &pending{session: newSession(id, v)}
-		p.session.ConversationID, p.session.origin = id, t.Origin
+		p = &pending{session: newSession(genai.ConversationName(id), v)}
+		p.session.ConversationID, p.session.origin = genai.ConversationID(id), t.Origin
 		b.conversations[id] = p
 		b.order = append(b.order, p)
 	}

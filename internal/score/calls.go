@@ -44,6 +44,7 @@ type call struct {
 	result         genai.Result
 	status         int64 // HTTP status code of a span, 0 for none
 	conflict       bool  // the model was shown something else than the tool returned
+	disputed       bool  // copies of one of its spans contradict each other
 	neverRan       bool
 	readings       []readAs // the result as contracts asked for it
 

@@ -119,6 +119,7 @@ func drawTrace(t *rapid.T) ptrace.Traces {
 		case 2:
 			span.SetDroppedAttributesCount(1)
 		}
+		drawIdentity(t, span, spans, n)
 		spans = append(spans, span)
 	}
 	if rapid.IntRange(0, 4).Draw(t, "again") == 0 {
@@ -128,6 +129,38 @@ func drawTrace(t *rapid.T) ptrace.Traces {
 		copied.CopyTo(td.ResourceSpans().AppendEmpty())
 	}
 	return td
+}
+
+// drawIdentity sometimes gives a span the id of an earlier one, none, or a parent
+// that is any of the n spans.
+func drawIdentity(t *rapid.T, span ptrace.Span, before []ptrace.Span, n int) {
+	switch rapid.IntRange(0, 20).Draw(t, "identity") {
+	case 0:
+		span.SetSpanID(pcommon.SpanID{})
+	case 1:
+		span.SetParentSpanID(pcommon.SpanID{7: byte(rapid.IntRange(1, n).Draw(t, "parent"))})
+	case 2:
+		span.SetEndTimestamp(0)
+	case 3:
+		span.SetFlags(0x300)
+	case 4, 5, 6:
+		if len(before) == 0 {
+			return
+		}
+		other := rapid.SampledFrom(before).Draw(t, "other")
+		span.SetSpanID(other.SpanID())
+		switch rapid.IntRange(0, 3).Draw(t, "sharing") {
+		case 0:
+			span.SetKind(ptrace.SpanKindServer)
+			other.SetKind(ptrace.SpanKindClient)
+		case 1:
+			span.SetStartTimestamp(other.StartTimestamp())
+			span.SetName("other step")
+			span.SetEndTimestamp(0)
+		case 2:
+			span.SetStartTimestamp(other.StartTimestamp())
+		}
+	}
 }
 
 func drawMessages(t *rapid.T, label string) string {
@@ -219,23 +252,26 @@ func checkAnyOrder(t *rapid.T, scorer *score.Scorer) {
 	scorer.Late(facts)
 }
 
-// checkCalls checks that every tool span is in exactly one call, and that every
-// call is judged once.
+// checkCalls checks that every tool span is in one call, unless a copy of it is,
+// and that every call is judged once.
 func checkCalls(t *rapid.T, v *score.Session, account *score.Account, facts []genai.Span) {
-	in := map[string]int{}
+	in, ids := map[int]int{}, map[genai.SpanID]bool{}
 	judged := 0
 	for i := range account.Calls {
 		c := &account.Calls[i]
 		for _, span := range c.Spans {
-			in[facts[span].SpanID.String()]++
+			if in[span]++; in[span] > 1 {
+				t.Fatalf("span %d is in several calls", span)
+			}
+			ids[facts[span].SpanID] = true
 		}
 		if !c.Prior || len(c.Spans) > 0 || c.Shown >= 0 {
 			judged++
 		}
 	}
 	for i := range facts {
-		if id := facts[i].SpanID.String(); facts[i].Kind == genai.Tool && in[id] != 1 {
-			t.Fatalf("span %s is in %d calls", id, in[id])
+		if id := facts[i].SpanID; facts[i].Kind == genai.Tool && in[i] == 0 && (id.IsEmpty() || !ids[id]) {
+			t.Fatalf("span %s is in no call", id)
 		}
 	}
 	if len(v.Observations)+len(v.Uncontracted) != judged {

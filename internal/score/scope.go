@@ -5,6 +5,7 @@ package score
 
 import (
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -65,7 +66,7 @@ func spanText(t *trace, span int, root policy.Root) (string, bool) {
 	case policy.RootAgentName:
 		text = t.nodes[span].agent
 	case policy.RootConversationID:
-		text = t.nodes[span].conversation
+		text = genai.ConversationID(t.nodes[span].conversation)
 	case policy.RootSpanName:
 		text = t.spans[span].Name
 	case policy.RootSpanID:

@@ -48,6 +48,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts and tables in 
 //	attr KEY JSON, event NAME JSON, scope NAME, service NAME, conv ID
 //	dropped, remote, orphan, again (the span once more), early (a copy of the
 //	span from before it ended)
+//	id sN (the id of another span, "-" for none), parent sN, kind client
 //
 // The expected text lists what happened in order, then what each result proves,
 // then the protocols. s1 is the first span of the scenario, and so on.
@@ -61,15 +62,19 @@ func TestScripts(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var out strings.Builder
-		for n, scenario := range strings.Split(string(text), "\n== ") {
+		scenarios := strings.Split(string(text), "\n== ")
+		ran := 0
+		for n, scenario := range scenarios {
 			if n == 0 && !strings.HasPrefix(scenario, "== ") {
 				out.WriteString(strings.TrimRight(scenario, "\n") + "\n")
+				ran++
 				continue
 			}
 			scenario = strings.TrimPrefix(scenario, "== ")
 			script, want, _ := strings.Cut(scenario, "\n----\n")
 			name, _, _ := strings.Cut(script, "\n")
 			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) {
+				ran++
 				got := runScript(t, p, script, 0)
 				if !*update {
 					if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
@@ -83,7 +88,7 @@ func TestScripts(t *testing.T) {
 				fmt.Fprintf(&out, "\n== %s\n----\n%s", strings.TrimRight(script, "\n"), got)
 			})
 		}
-		if *update {
+		if *update && ran == len(scenarios) { // -run may leave scenarios out
 			require.NoError(t, os.WriteFile(file, []byte(strings.TrimLeft(out.String(), "\n")), 0o600))
 		}
 	}
@@ -106,7 +111,7 @@ func scriptPolicy(t *testing.T, script string) *policy.Policy {
 // runScript judges a scenario and describes what came of it. A shuffle other
 // than 0 is another order of arrival.
 func runScript(t *testing.T, p *policy.Policy, script string, shuffle int) string {
-	s := &scripted{t: t, spans: map[pcommon.SpanID]string{}}
+	s := &scripted{t: t, spans: map[spanKey]string{}}
 	s.parse(script)
 	decoder, scorer := genai.NewDecoder(genai.Options{}), score.New(p)
 	var store conversationStore
@@ -163,16 +168,29 @@ func reorder(td ptrace.Traces, shuffle int) {
 type scripted struct {
 	t      *testing.T
 	traces []ptrace.Traces
-	spans  map[pcommon.SpanID]string // names for the output
+	spans  map[spanKey]string // names for the output
 	store  bool
 
 	path  []frame
 	count int
 }
 
+// spanKey tells spans apart, also those that share an id.
+type spanKey struct {
+	id    pcommon.SpanID
+	kind  genai.SpanKind
+	start pcommon.Timestamp
+	name  string
+}
+
+func keyOf(span ptrace.Span) spanKey {
+	return spanKey{span.SpanID(), genai.SpanKind(span.Kind()), span.StartTimestamp(), span.Name()}
+}
+
 // frame is an open span of a script.
 type frame struct {
 	indent   int
+	number   int
 	resource ptrace.ResourceSpans
 	span     ptrace.Span
 	in, out  []map[string]any
@@ -237,7 +255,6 @@ func (s *scripted) open(indent int, kind, rest string) {
 	span := ss.Spans().AppendEmpty()
 	span.SetTraceID(pcommon.TraceID{15: byte(len(s.traces))})
 	span.SetSpanID(pcommon.SpanID{7: byte(s.count)})
-	s.spans[span.SpanID()] = "s" + strconv.Itoa(s.count)
 	if len(s.path) > 0 {
 		span.SetParentSpanID(s.path[len(s.path)-1].span.SpanID())
 	}
@@ -262,7 +279,8 @@ func (s *scripted) open(indent int, kind, rest string) {
 	default:
 		span.SetName(strings.Join(words[:len(words)-1], " "))
 	}
-	s.path = append(s.path, frame{indent: indent, resource: rs, span: span})
+	s.spans[keyOf(span)] = "s" + strconv.Itoa(s.count)
+	s.path = append(s.path, frame{indent: indent, number: s.count, resource: rs, span: span})
 }
 
 func millis(t *testing.T, text string) pcommon.Timestamp {
@@ -313,6 +331,14 @@ func (s *scripted) detail(word, rest string) {
 		f.resource.Resource().Attributes().PutStr("service.name", rest)
 	case "conv":
 		a.PutStr("gen_ai.conversation.id", rest)
+	case "id":
+		f.span.SetSpanID(s.id(rest))
+		s.spans[keyOf(f.span)] = "s" + strconv.Itoa(f.number)
+	case "kind":
+		f.span.SetKind(map[string]ptrace.SpanKind{"client": ptrace.SpanKindClient, "server": ptrace.SpanKindServer}[rest])
+		s.spans[keyOf(f.span)] = "s" + strconv.Itoa(f.number)
+	case "parent":
+		f.span.SetParentSpanID(s.id(rest))
 	case "dropped":
 		f.span.SetDroppedAttributesCount(1)
 	case "remote":
@@ -331,6 +357,16 @@ func (s *scripted) detail(word, rest string) {
 	default:
 		require.Fail(s.t, "unknown word in a script", "%s %s", word, rest)
 	}
+}
+
+// id is the id of the span that a script names.
+func (s *scripted) id(name string) pcommon.SpanID {
+	if name == "-" {
+		return pcommon.SpanID{}
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(name, "s"), 10, 8)
+	require.NoError(s.t, err)
+	return pcommon.SpanID{7: byte(n)}
 }
 
 func put(t *testing.T, m pcommon.Map, key, value string) {
@@ -392,7 +428,10 @@ func (s *scripted) describe(out *strings.Builder, facts []genai.Span, v *score.S
 		out.WriteString("nothing of an agent\n")
 		return
 	}
-	name := func(span int) string { return s.spans[pcommon.SpanID(facts[span].SpanID)] }
+	name := func(span int) string {
+		f := &facts[span]
+		return s.spans[spanKey{pcommon.SpanID(f.SpanID), f.SpanKind, pcommon.Timestamp(f.Start), f.Name}]
+	}
 	call := func(i int) string {
 		if i < 0 {
 			return "?"

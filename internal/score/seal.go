@@ -57,7 +57,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 
 	gap := engine.ReasonCode("")
 	switch {
-	case k.failure.Kind == genai.Failed, k.failure.Kind == genai.Cancelled, k.neverRan:
+	case k.disputed, k.failure.Kind == genai.Failed, k.failure.Kind == genai.Cancelled, k.neverRan:
 	case k.result.State == genai.NotCaptured:
 		gap = engine.ReasonResultNotCaptured
 	case k.result.State == genai.Truncated:
@@ -107,6 +107,8 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		}, engine.ReasonSchemaInvalid
 	}
 	switch {
+	case k.disputed: // whether it failed, and what it returned, is not known
+		gap, env.Transport = "", engine.Transported
 	case k.neverRan:
 		env.Transport = engine.Attempted
 	case k.failure.Kind == genai.Failed, k.failure.Kind == genai.Cancelled:
@@ -154,7 +156,7 @@ func (k *call) read(in *engine.Input, kind policy.Kind) (engine.Reading, error) 
 func input(k *call, c *policy.Contract) (in engine.Input, conflict bool) {
 	r := &k.result
 	in = engine.Input{Kind: r.Kind, Body: r.Value, ExitCode: r.ExitCode}
-	conflict = r.Failed || k.conflict || k.failure.Kind == genai.ToolError
+	conflict = r.Failed || k.conflict || k.disputed || k.failure.Kind == genai.ToolError
 
 	status := k.status
 	kind, fixed := c.Observation.Kind.Input()

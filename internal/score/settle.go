@@ -40,6 +40,7 @@ func (c *calls) settleSpans(k *call) {
 	c.bound(k)
 	for _, i := range own {
 		s := &t.spans[i]
+		k.disputed = k.disputed || t.nodes[i].disputed
 		r := t.result(&s.Call.Result)
 		failed := k.result.Failed || r.Failed
 		if better(r, k.result) {

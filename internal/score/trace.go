@@ -22,8 +22,10 @@ type trace struct {
 
 	several bool // there are several conversations
 
-	duplicates [][2]int // redelivered span, the span it repeats
-	gaps       Gaps     // why an event may be missing from the trace
+	duplicates [][2]int       // redelivered span, the span it repeats
+	cloned     bool           // spans are the trace's own
+	digests    map[int]uint64 // of spans, as far as they were asked for
+	gaps       Gaps           // why an event may be missing from the trace
 
 	results   map[*genai.Content]genai.Result
 	arguments map[*genai.Content]arguments
@@ -35,7 +37,8 @@ type node struct {
 	above  int // the nearest ancestor of a kind, -1 for none
 	inside int // the agent's span that encloses the span or is it, -1 for none
 
-	first, last int // see trace.number
+	first, last int  // see trace.number
+	disputed    bool // copies of the tool span contradict each other
 	// start and end are not before the parent's start: clocks of two processes
 	// may differ.
 	start, end genai.Timestamp
@@ -53,17 +56,19 @@ func newTrace(spans []genai.Span) *trace {
 		spans: spans, nodes: make([]node, len(spans)),
 		results: map[*genai.Content]genai.Result{}, arguments: map[*genai.Content]arguments{},
 	}
-	byID := t.once()
+	ids := t.identify()
 	root := false
 	for _, i := range t.order {
-		s, n := &spans[i], &t.nodes[i]
-		n.parent = -1
-		switch parent, ok := byID[s.ParentID]; {
-		case s.ParentID.IsEmpty():
-			root = true
-		case ok && parent != i:
-			n.parent = parent
-		case s.RemoteParent:
+		s, n := &t.spans[i], &t.nodes[i]
+		parent, ambiguous := ids.parent(t, i)
+		n.parent = parent
+		switch {
+		case parent >= 0:
+		case ambiguous:
+			if s.Kind != genai.Other {
+				t.gaps.Add(GapSharedID)
+			}
+		case s.ParentID.IsEmpty(), s.RemoteParent:
 			root = true
 		default:
 			t.gaps.Add(GapParentMissing)
@@ -78,47 +83,23 @@ func newTrace(spans []genai.Span) *trace {
 		t.gaps.Add(GapRootMissing)
 	}
 	slices.SortFunc(t.order, func(a, b int) int {
-		return cmp.Or(
+		if c := cmp.Or(
 			cmp.Compare(t.nodes[a].start, t.nodes[b].start),
 			cmp.Compare(t.nodes[a].skewedStart, t.nodes[b].skewedStart),
 			cmp.Compare(t.nodes[a].depth, t.nodes[b].depth),
-			compareIDs(spans[a].SpanID, spans[b].SpanID),
-		)
+		); c != 0 {
+			return c
+		}
+		return t.compareSpans(a, b)
 	})
 	t.agreeOnConversation()
 	return t
 }
 
-// once fills order with each span once. Of a span that was delivered twice the
-// copy that tells more counts, whatever came first.
-func (t *trace) once() map[genai.SpanID]int {
-	byID := make(map[genai.SpanID]int, len(t.spans))
-	for i := range t.spans {
-		first, again := byID[t.spans[i].SpanID]
-		if !again || tellsMore(&t.spans[i], &t.spans[first]) {
-			byID[t.spans[i].SpanID] = i
-		}
-	}
-	for i := range t.spans {
-		if kept := byID[t.spans[i].SpanID]; kept != i {
-			t.duplicates = append(t.duplicates, [2]int{i, kept})
-		} else {
-			t.order = append(t.order, i)
-		}
-	}
-	return byID
-}
-
-// tellsMore reports whether a copy of a span was exported later than another:
-// it ends later, or has more attributes.
-func tellsMore(a, b *genai.Span) bool {
-	return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Attributes(), b.Attributes())) > 0
-}
-
 func compareIDs(a, b genai.SpanID) int { return bytes.Compare(a[:], b[:]) }
 
 // inherit hands agent, conversation and start down from parents, whatever the
-// order of the spans. A cycle of parents is cut where it is met.
+// order of the spans. A cycle of parents is cut at its earliest span.
 func (t *trace) inherit() {
 	const unseen, onPath, done = 0, 1, 2
 	state := make([]uint8, len(t.spans))
@@ -128,7 +109,7 @@ func (t *trace) inherit() {
 			state[at] = onPath
 			path = append(path, at)
 			if p := t.nodes[at].parent; p >= 0 && state[p] == onPath {
-				t.nodes[at].parent = -1
+				t.cut(path[slices.Index(path, p):])
 			}
 		}
 		for k := len(path) - 1; k >= 0; k-- {
@@ -151,6 +132,20 @@ func (t *trace) inherit() {
 		}
 		path = path[:0]
 	}
+}
+
+// cut makes the earliest span of a cycle one without a parent. The cycle lists
+// each span before its parent, the last before the first, and so it does again
+// afterwards, with that span last.
+func (t *trace) cut(cycle []int) {
+	first := 0
+	for n := range cycle {
+		if c := cmp.Compare(t.spans[cycle[n]].Start, t.spans[cycle[first]].Start); c < 0 || c == 0 && t.compareSpans(cycle[n], cycle[first]) < 0 {
+			first = n
+		}
+	}
+	t.nodes[cycle[first]].parent = -1
+	copy(cycle, slices.Concat(cycle[first+1:], cycle[:first+1]))
 }
 
 func (n *node) inherit(p *node) {
@@ -253,10 +248,18 @@ func (t *trace) root() int {
 			return i
 		}
 	}
+	remote := -1
 	for _, i := range t.order {
-		if t.spans[i].RemoteParent && t.nodes[i].parent < 0 {
+		switch s := &t.spans[i]; {
+		case !s.RemoteParent:
+		case t.nodes[i].parent < 0:
 			return i
+		case remote < 0:
+			remote = i
 		}
+	}
+	if remote >= 0 { // the first span of another process, whose parent came, too
+		return remote
 	}
 	return t.order[0]
 }

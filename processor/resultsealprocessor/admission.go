@@ -69,8 +69,14 @@ func (a *admission) wait() <-chan struct{} {
 	return a.room
 }
 
-// hold counts what came in.
-func (a *admission) hold(bytes int64) { a.held.Add(bytes) }
+// hold counts what came in. A negative number is a correction downwards.
+func (a *admission) hold(bytes int64) {
+	if bytes < 0 {
+		a.release(-bytes)
+		return
+	}
+	a.held.Add(bytes)
+}
 
 // release counts what has left.
 func (a *admission) release(bytes int64) {

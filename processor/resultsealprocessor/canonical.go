@@ -9,8 +9,11 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
 // canonicalize moves the spans of one trace into the one form that depends
@@ -238,7 +241,7 @@ func (e *spanEntry) sum() uint64 {
 	return e.hash
 }
 
-// countDuplicates counts the spans whose id another one has before them.
+// countDuplicates counts the redelivered spans.
 func countDuplicates(trace ptrace.Traces) int {
 	var few [32]uint64
 	ids := few[:0]
@@ -246,7 +249,50 @@ func countDuplicates(trace ptrace.Traces) int {
 		id := span.SpanID()
 		ids = append(ids, binary.BigEndian.Uint64(id[:]))
 	}
-	return repeated(ids)
+	if repeated(ids) == 0 {
+		return 0
+	}
+	copies := make([]spanCopy, 0, len(ids))
+	for span := range spansOf(trace) {
+		copies = append(copies, spanCopy{
+			id: span.SpanID(), kind: genai.SpanKind(span.Kind()), start: span.StartTimestamp(), //nolint:gosec // OTLP has six
+			name: genai.HashName(span.Name()), ended: span.EndTimestamp() != 0,
+		})
+	}
+	return redelivered(copies)
+}
+
+// spanCopy is what redeliveries of a span have in common, see score's spanIDs.
+type spanCopy struct {
+	id    pcommon.SpanID
+	kind  genai.SpanKind
+	start pcommon.Timestamp
+	name  uint64
+	ended bool
+}
+
+// redelivered counts the spans that repeat another one, and sorts them. Spans
+// without an id repeat nothing.
+func redelivered(copies []spanCopy) (n int) {
+	compareEnds := func(a, b spanCopy) int {
+		switch {
+		case a.ended == b.ended:
+			return 0
+		case a.ended:
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(copies, func(a, b spanCopy) int {
+		return cmp.Or(bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.kind, b.kind), cmp.Compare(a.start, b.start), compareEnds(a, b), cmp.Compare(a.name, b.name))
+	})
+	for i := 1; i < len(copies); i++ {
+		a, b := &copies[i-1], &copies[i]
+		if !b.id.IsEmpty() && a.id == b.id && a.kind == b.kind && a.start == b.start && (a.name == b.name || !b.ended) {
+			n++
+		}
+	}
+	return n
 }
 
 // repeated counts the ids that stand somewhere before in the list, and sorts it.

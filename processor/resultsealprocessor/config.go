@@ -160,6 +160,13 @@ type Config struct {
 	// traceloop.association.properties.session_id, which is the default.
 	ConversationAttributes []string `mapstructure:"conversation_attributes"`
 
+	// ConversationResourceAttributes are resource attributes that belong to a
+	// conversation's identity beside its id, such as `tenant.id`. Set it where
+	// several tenants or applications may use the same conversation id; every
+	// resource of a conversation must have the same values. Default none: one id
+	// is one conversation, whichever service names it.
+	ConversationResourceAttributes []string `mapstructure:"conversation_resource_attributes"`
+
 	// policyText is the policy's own text where the collector still had it,
 	// so that errors can name its lines; empty otherwise.
 	policyText string
@@ -343,7 +350,10 @@ func (c *Config) Validate() error {
 
 // decoding says what is looked for in spans.
 func (c *Config) decoding() (genai.Options, error) {
-	return genai.Settings{Dialects: c.Dialects, ConversationAttributes: c.ConversationAttributes}.Options()
+	return genai.Settings{
+		Dialects: c.Dialects, ConversationAttributes: c.ConversationAttributes,
+		ConversationResourceAttributes: c.ConversationResourceAttributes,
+	}.Options()
 }
 
 // shards is the number of shards.

@@ -253,10 +253,13 @@ func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans) {
 		byShard[n].parts = append(byShard[n].parts, part)
 		bytes += part.bytes
 	}
-	p.admission.hold(bytes)
 	for n, passed := range passed {
-		byShard[n].silent = passed
+		if passed != nil {
+			byShard[n].silent = passed
+			bytes += int64(len(*passed)) * silentBytes
+		}
 	}
+	p.admission.hold(bytes)
 	for n, arrived := range byShard {
 		if len(arrived.parts) > 0 || arrived.silent != nil {
 			p.shards[n].in.put(arrived)

@@ -82,13 +82,13 @@ func (s *shard) run() {
 	}
 }
 
-// note takes note of spans that were passed on. What is kept of them counts from
-// here on.
+// note takes note of spans that were passed on. They were counted when they came;
+// what is kept of them counts from here on.
 func (s *shard) note(silent *passedSpans) {
 	if silent == nil {
 		return
 	}
-	before := s.assembler.Bytes()
+	before := s.assembler.Bytes() + int64(len(*silent))*silentBytes
 	late := s.assembler.AddSilent(*silent, time.Now())
 	s.noted(silent)
 	s.hold(s.assembler.Bytes() - before)

@@ -31,15 +31,17 @@ import (
 type silentSpan struct {
 	id, parent pcommon.SpanID
 	start, end pcommon.Timestamp
+	name       uint64 // see genai.HashName
 	attributes int32  // how many it had
 	service    uint16 // its place among the services of the trace
-	remote     bool   // its parent is another process's
+	kind       genai.SpanKind
+	remote     bool // its parent is another process's
 }
 
 // silentBytes is what a silentSpan counts in max_bytes, as footprint does, and
 // serviceBytes what a further service of the trace does besides its name.
 const (
-	silentBytes  = 2 * 60
+	silentBytes  = 2 * 72
 	serviceBytes = 2 * 64
 )
 
@@ -99,8 +101,9 @@ func (s *silentSpans) fact(trace pcommon.TraceID, i int) genai.Span {
 	span := &s.spans[i]
 	return genai.Bare(genai.Span{
 		TraceID: genai.TraceID(trace), SpanID: genai.SpanID(span.id), ParentID: genai.SpanID(span.parent), RemoteParent: span.remote,
-		Start: genai.Timestamp(span.start), End: max(genai.Timestamp(span.start), genai.Timestamp(span.end)), Service: s.services[span.service],
-	}, int(span.attributes))
+		Start: genai.Timestamp(span.start), End: max(genai.Timestamp(span.start), genai.Timestamp(span.end)), Unended: span.end == 0,
+		SpanKind: span.kind, Service: s.services[span.service],
+	}, int(span.attributes), span.name)
 }
 
 // passed reports whether all spans of a finished trace were silent and have been
@@ -110,7 +113,7 @@ func (f *finished) passed() bool { return f.spans == (ptrace.Traces{}) }
 // hash tells copies of the i-th span apart.
 func (s *silentSpans) hash(i int) uint64 {
 	span := &s.spans[i]
-	var b [48]byte
+	var b [56]byte
 	binary.LittleEndian.PutUint64(b[0:], uint64(span.start))
 	binary.LittleEndian.PutUint64(b[8:], uint64(span.end))
 	copy(b[16:], span.id[:])
@@ -119,6 +122,8 @@ func (s *silentSpans) hash(i int) uint64 {
 	if span.remote {
 		b[36] = 1
 	}
+	b[37] = byte(span.kind)
+	binary.LittleEndian.PutUint64(b[48:], span.name)
 	// By name: its place depends on what came first.
 	binary.LittleEndian.PutUint64(b[40:], xxhash.Sum64String(s.services[span.service]))
 	return xxhash.Sum64(b[:])
@@ -159,8 +164,8 @@ func newBypass(ctx context.Context, cfg *Config, filter *genai.Filter, names fun
 
 // pass gives the silent spans of a batch to the next consumer and returns what
 // stays behind of them, by shard, and the other spans by their traces. If there
-// is an error, the next consumer did not take the silent spans; if then nothing
-// else is returned either, all others are in the batch again.
+// is an error and nothing else is returned, the next consumer took nothing and
+// all spans are in the batch again.
 func (b *bypass) pass(ctx context.Context, td ptrace.Traces) (parts []*tracePart, passed []*passedSpans, err error) {
 	marks := b.marks.Get().(*[]bool)
 	defer b.marks.Put(marks)
@@ -187,17 +192,47 @@ func (b *bypass) pass(ctx context.Context, td ptrace.Traces) (parts []*tracePart
 	if err == nil {
 		return parts, passed, nil
 	}
+	var some consumererror.Traces
+	switch {
+	case consumererror.IsPermanent(err):
+		// The sender does not retry. The spans are in the tree all the same.
+		return parts, passed, err
+	case errors.As(err, &some):
+		// The sender retries the spans that were refused, which are noted then.
+		exclude(passed, some.Data())
+		return parts, passed, err
+	}
 	for _, of := range passed {
 		b.release(of)
 	}
-	var some consumererror.Traces
-	if consumererror.IsPermanent(err) || errors.As(err, &some) {
-		// The sender will not bring the batch again, or only a part that it does
-		// not have from us.
-		return parts, nil, err
-	}
 	giveBack(parts, td)
 	return nil, nil, err
+}
+
+// exclude takes the spans of td out of lists of forwarded spans.
+func exclude(passed []*passedSpans, td ptrace.Traces) {
+	type key struct {
+		trace pcommon.TraceID
+		span  pcommon.SpanID
+		start pcommon.Timestamp
+	}
+	refused := map[key]int{}
+	for span := range spansOf(td) {
+		refused[key{span.TraceID(), span.SpanID(), span.StartTimestamp()}]++
+	}
+	for _, of := range passed {
+		if of == nil {
+			continue
+		}
+		*of = slices.DeleteFunc(*of, func(s passedSpan) bool {
+			k := key{s.trace, s.id, s.start}
+			if refused[k] == 0 {
+				return false
+			}
+			refused[k]--
+			return true
+		})
+	}
 }
 
 // release gives back what a shard has taken note of.
@@ -260,7 +295,9 @@ func (b *bypass) note(td ptrace.Traces, marks []bool, silent int) []*passedSpans
 					silentSpan: silentSpan{
 						id: span.SpanID(), parent: span.ParentSpanID(),
 						start: span.StartTimestamp(), end: span.EndTimestamp(),
+						name:       genai.HashName(span.Name()),
 						attributes: int32(span.Attributes().Len()), //nolint:gosec // they came in one message
+						kind:       genai.SpanKind(span.Kind()),    //nolint:gosec // OTLP has six
 						remote:     genai.RemoteParent(span),
 					},
 				})

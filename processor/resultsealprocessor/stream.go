@@ -250,7 +250,7 @@ func (r *reader) readStream(f *finished) {
 	}
 }
 
-// streamDuplicates counts the spans of a trace whose id another one has too.
+// streamDuplicates counts the redelivered spans of a trace.
 func streamDuplicates(f *finished) int {
 	ids := make([]uint64, 0, len(f.streamed)+len(f.silent.spans))
 	for i := range f.streamed {
@@ -259,7 +259,19 @@ func streamDuplicates(f *finished) int {
 	for i := range f.silent.spans {
 		ids = append(ids, binary.BigEndian.Uint64(f.silent.spans[i].id[:]))
 	}
-	return repeated(ids)
+	if repeated(ids) == 0 {
+		return 0
+	}
+	copies := make([]spanCopy, 0, len(ids))
+	for i := range f.streamed {
+		s := &f.streamed[i]
+		copies = append(copies, spanCopy{pcommon.SpanID(s.SpanID), s.SpanKind, pcommon.Timestamp(s.Start), s.NameHash(), !s.Unended})
+	}
+	for i := range f.silent.spans {
+		s := &f.silent.spans[i]
+		copies = append(copies, spanCopy{s.id, s.kind, s.start, s.name, s.end != 0})
+	}
+	return redelivered(copies)
 }
 
 // isLate reports whether spans of a trace would be late if they came now.
