@@ -67,7 +67,8 @@
 //	rec L.!{read(path as p).L, write(path == p, mode != "append").L, stop}
 //
 // Guards see the registers as they were before the event. All of them must hold;
-// then the bindings are made, and a later one overwrites an earlier one.
+// then the bindings are made, and replace what the registers held. A clause may
+// bind a register once.
 // Registers last as long as the session. A field that is absent binds nothing
 // and leaves the register as it was. A guard over an absent field or a register
 // that nothing was bound to does not hold, whether it says == or !=. A null that

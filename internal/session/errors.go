@@ -30,6 +30,8 @@ const (
 	// CodeDuplicateLabel is a label that stands twice in one choice, or two
 	// transitions of one state with the same event.
 	CodeDuplicateLabel ErrorCode = "duplicate_label"
+	// CodeDuplicateRegister is a register that one clause binds twice.
+	CodeDuplicateRegister ErrorCode = "duplicate_register"
 	// CodeUnboundVariable is a loop variable that no enclosing rec binds.
 	CodeUnboundVariable ErrorCode = "unbound_variable"
 	// CodeUnguardedRecursion is a loop that comes back to its start without an

@@ -4,7 +4,6 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -106,8 +105,8 @@ func (s *valueScanner) value(depth int) (Value, error) {
 
 // str reads a string in double quotes.
 func (s *valueScanner) str() (string, error) {
-	text, end, err := scanString(s.text, s.pos)
-	if err != nil {
+	text, end, fault := scanString(s.text, s.pos)
+	if fault != "" {
 		return "", s.fail("a well-formed JSON string")
 	}
 	s.pos = end
@@ -197,27 +196,30 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // scanString decodes the string that starts with the quote at text[pos], a
 // double or a single one, and returns the offset behind its closing quote.
-// Between single quotes \' is an escape as well.
-func scanString(text string, pos int) (s string, end int, err error) {
-	quote := text[pos]
+// Between single quotes \' is an escape as well. If the string is malformed, fault
+// says how and end is the offset of the escape or character that is wrong, or of
+// the opening quote if nothing closes the string.
+func scanString(text string, pos int) (s string, end int, fault string) {
+	const unterminated = "a string without an end"
+	open, quote := pos, text[pos]
 	pos++
 	start := pos
 	for pos < len(text) && text[pos] != quote && text[pos] != '\\' && ' ' <= text[pos] && text[pos] < utf8.RuneSelf {
 		pos++
 	}
 	if pos < len(text) && text[pos] == quote {
-		return text[start:pos], pos + 1, nil // no escapes: the text itself
+		return text[start:pos], pos + 1, "" // no escapes: the text itself
 	}
 	out := append([]byte(nil), text[start:pos]...)
 	for pos < len(text) {
 		switch c := text[pos]; {
 		case c == quote:
-			return string(out), pos + 1, nil
+			return string(out), pos + 1, ""
 		case c < ' ':
-			return "", 0, fmt.Errorf("a string with the unescaped control character %s", strconv.QuoteRune(rune(c)))
+			return "", pos, "a string with the unescaped control character " + strconv.QuoteRune(rune(c))
 		case c == '\\':
 			if pos+1 == len(text) {
-				return "", 0, errUnterminated
+				return "", open, unterminated
 			}
 			pos++
 			switch e := text[pos]; {
@@ -226,7 +228,7 @@ func scanString(text string, pos int) (s string, end int, err error) {
 			case e == 'u':
 				r, n := scanHex(text, pos+1)
 				if n == 0 {
-					return "", 0, errors.New(`a string with \u and not four hexadecimal digits`)
+					return "", pos - 1, `a string with \u and not four hexadecimal digits`
 				}
 				pos += n
 				if utf16.IsSurrogate(r) && strings.HasPrefix(text[pos+1:], `\u`) {
@@ -244,7 +246,7 @@ func scanString(text string, pos int) (s string, end int, err error) {
 				i := strings.IndexByte("bfnrt", e)
 				if i < 0 {
 					r, _ := utf8.DecodeRuneInString(text[pos:])
-					return "", 0, fmt.Errorf(`a string with the unknown escape \%c`, shown(r))
+					return "", pos - 1, fmt.Sprintf(`a string with the unknown escape \%c`, shown(r))
 				}
 				out = append(out, "\b\f\n\r\t"[i])
 			}
@@ -255,16 +257,14 @@ func scanString(text string, pos int) (s string, end int, err error) {
 		default:
 			r, size := utf8.DecodeRuneInString(text[pos:])
 			if r == utf8.RuneError && size == 1 {
-				return "", 0, fmt.Errorf("a string with the byte 0x%02X, which is not UTF-8", c)
+				return "", pos, fmt.Sprintf("a string with the byte 0x%02X, which is not UTF-8", c)
 			}
 			out = append(out, text[pos:pos+size]...)
 			pos += size
 		}
 	}
-	return "", 0, errUnterminated
+	return "", open, unterminated
 }
-
-var errUnterminated = errors.New("a string without an end")
 
 // scanHex reads four hexadecimal digits. It returns 0 digits if they are not
 // there.

@@ -342,10 +342,14 @@ func (r *maker) step(loops []string, depth int) step {
 
 func (r *maker) clause() []clauseTerm {
 	var out []clauseTerm
+	var bound registerSet
 	for r.clauses && r.IntN(2) == 0 {
 		c := clauseTerm{pick(r, fieldPool), pick(r, []string{"as", "as", "==", "!="}), pick(r, registerPool)}
 		if c.op != "as" && r.IntN(2) == 0 {
 			c.operand = pick(r, literalPool)
+		}
+		if c.op == "as" && !bound.bind(c.operand) {
+			continue
 		}
 		out = append(out, c)
 	}

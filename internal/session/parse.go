@@ -136,12 +136,12 @@ func (p *parser) loop(pos, depth int) (atom, *Error) {
 	if name.kind != tokenName {
 		return nil, p.unexpected("a variable to name the loop")
 	}
-	if isKeyword(name.text) {
-		return nil, p.fail(CodeReservedName, name.pos, "a variable to name the loop", "the keyword "+name.found())
-	}
 	p.advance()
 	if !p.token.is(".") {
 		return nil, p.unexpected("'.' and the body of the loop")
+	}
+	if isKeyword(name.text) {
+		return nil, p.fail(CodeReservedName, name.pos, "a variable to name the loop", "the keyword "+name.found())
 	}
 	if depth == p.nesting {
 		return nil, p.tooDeep(pos)
@@ -208,11 +208,15 @@ func (p *parser) branch(expected string) (branch, *Error) {
 		p.clauseMayFollow = true
 		return b, nil
 	}
+	var bound registerSet
 	for {
 		p.advance() // "(" or ","
 		it, err := p.item()
 		if err != nil {
 			return branch{}, err
+		}
+		if it.op == opBind && !bound.bind(it.name) {
+			return branch{}, p.fail(CodeDuplicateRegister, it.operand, "each register bound once in a clause", quoteName(it.name)+" again")
 		}
 		b.clause = append(b.clause, it)
 		switch {
@@ -223,6 +227,21 @@ func (p *parser) branch(expected string) (branch, *Error) {
 			return branch{}, p.unexpected("',' or ')'")
 		}
 	}
+}
+
+// A registerSet holds the registers that a clause has bound so far.
+type registerSet map[string]bool
+
+// bind reports whether the clause binds a register for the first time.
+func (s *registerSet) bind(register string) bool {
+	if (*s)[register] {
+		return false
+	}
+	if *s == nil {
+		*s = registerSet{}
+	}
+	(*s)[register] = true
+	return true
 }
 
 // label reads a label.
@@ -295,13 +314,11 @@ func (p *parser) item() (item, *Error) {
 	return it, err
 }
 
-// stringLiteral reads a string, of which the lexer has only seen the quote. A
-// malformed literal is reported where it begins.
+// stringLiteral reads a string, of which the lexer has only seen the quote.
 func (p *parser) stringLiteral() (Value, *Error) {
-	pos := p.token.pos
-	text, end, err := scanString(p.lexer.source, pos)
-	if err != nil {
-		return Value{}, p.fail(CodeLiteral, pos, "a JSON string", err.Error())
+	text, end, fault := scanString(p.lexer.source, p.token.pos)
+	if fault != "" {
+		return Value{}, p.fail(CodeLiteral, end, "a JSON string", fault)
 	}
 	p.lexer.pos = end
 	p.advance()

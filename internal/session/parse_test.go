@@ -155,6 +155,8 @@ var parseErrorTests = []struct {
 	{"rec X.", "1:7: expected '!', '?', 'rec', 'end' or a variable, found the end", CodeSyntax},
 	{"rec a:b.!a", "1:6: expected '.' and the body of the loop, found ':'", CodeSyntax},
 	{"rec end.!a", "1:5: expected a variable to name the loop, found the keyword 'end'", CodeReservedName},
+	{"rec end", "1:8: expected '.' and the body of the loop, found the end", CodeSyntax},
+	{"!a.rec rec ", "1:12: expected '.' and the body of the loop, found the end", CodeSyntax},
 	{"rec rec.!a", "1:5: expected a variable to name the loop, found the keyword 'rec'", CodeReservedName},
 
 	// characters
@@ -199,6 +201,10 @@ var parseErrorTests = []struct {
 	{"!a(x as p,)", "1:11: expected a field, found ')'", CodeSyntax},
 	{"!{a,b}(x as p)", "1:7: expected '.' or the end, found '('", CodeSyntax},
 
+	{"!a(x as p, y as p)", "1:17: expected each register bound once in a clause, found 'p' again", CodeDuplicateRegister},
+	{"!a(x as p, y as q, y == p, x as q).end", "1:33: expected each register bound once in a clause, found 'q' again", CodeDuplicateRegister},
+	{"!{a(x as p), b(x as p, x as p)}", "1:29: expected each register bound once in a clause, found 'p' again", CodeDuplicateRegister},
+
 	// literals
 	{"!a(x == 01)", "1:9: expected a JSON number, found '01'", CodeLiteral},
 	{"!a(x == 1.)", "1:9: expected a JSON number, found '1.'", CodeLiteral},
@@ -210,12 +216,12 @@ var parseErrorTests = []struct {
 	{`!a(x == "p)`, "1:9: expected a JSON string, found a string without an end", CodeLiteral},
 	{`!a(x == 'p")`, "1:9: expected a JSON string, found a string without an end", CodeLiteral},
 	{`!a(x == "p\`, "1:9: expected a JSON string, found a string without an end", CodeLiteral},
-	{`!a(x == "\x")`, `1:9: expected a JSON string, found a string with the unknown escape \x`, CodeLiteral},
-	{`!a(x == "\'")`, `1:9: expected a JSON string, found a string with the unknown escape \'`, CodeLiteral},
-	{`!a(x == "\u12")`, `1:9: expected a JSON string, found a string with \u and not four hexadecimal digits`, CodeLiteral},
-	{`!a(x == "\u+123")`, `1:9: expected a JSON string, found a string with \u and not four hexadecimal digits`, CodeLiteral},
-	{"!a(x == \"\n\")", `1:9: expected a JSON string, found a string with the unescaped control character '\n'`, CodeLiteral},
-	{"!a(x == \"\xff\")", `1:9: expected a JSON string, found a string with the byte 0xFF, which is not UTF-8`, CodeLiteral},
+	{`!a(x == "\x")`, `1:10: expected a JSON string, found a string with the unknown escape \x`, CodeLiteral},
+	{`!a(x == "\'")`, `1:10: expected a JSON string, found a string with the unknown escape \'`, CodeLiteral},
+	{`!a(x == "ab\u12")`, `1:12: expected a JSON string, found a string with \u and not four hexadecimal digits`, CodeLiteral},
+	{`!a(x == "\u+123")`, `1:10: expected a JSON string, found a string with \u and not four hexadecimal digits`, CodeLiteral},
+	{"!a(x == \"é\n\")", `1:11: expected a JSON string, found a string with the unescaped control character '\n'`, CodeLiteral},
+	{"!a(x == \"\xff\")", `1:10: expected a JSON string, found a string with the byte 0xFF, which is not UTF-8`, CodeLiteral},
 }
 
 func TestParseErrors(t *testing.T) {
@@ -307,7 +313,9 @@ func TestHostileInput(t *testing.T) {
 		{"open braces", strings.Repeat("{", 100_000), CodeSyntax, 0},
 		{"closed braces", strings.Repeat("!{a.", 100_000) + "!b" + strings.Repeat("}", 100_000), CodeTooDeep, 4*maxNesting + 1},
 		{"rec", strings.Repeat("rec", 350_000), CodeUnboundVariable, 0},
-		{"rec rec", strings.Repeat("rec ", 260_000), CodeReservedName, 4},
+		{"rec rec", strings.Repeat("rec ", 260_000), CodeSyntax, 8},
+		{"rec rec.", strings.Repeat("rec rec.", 130_000), CodeReservedName, 4},
+		{"registers", "!a(x as p" + strings.Repeat(", x as p", 100_000), CodeDuplicateRegister, 16},
 		{"rec X.", strings.Repeat("rec X.", 170_000) + "!a", CodeTooDeep, 6 * maxNesting},
 		{"parentheses", "!a" + strings.Repeat("(", 100_000), CodeSyntax, 3},
 		{"dots", strings.Repeat(".", 1_000_000), CodeSyntax, 0},

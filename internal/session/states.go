@@ -174,9 +174,13 @@ func (m *machine) clause(i int, t Transition) ([]item, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	var bound registerSet
 	for _, it := range bindings {
 		if it.op != opBind {
 			return nil, bind.fail(CodeSyntax, it.pos, "a binding with 'as'", "a guard")
+		}
+		if !bound.bind(it.name) {
+			return nil, bind.fail(CodeDuplicateRegister, it.operand, "each register bound once by a transition", quoteName(it.name)+" again")
 		}
 		m.bound[it.name] = true
 	}

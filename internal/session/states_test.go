@@ -120,6 +120,7 @@ func TestStateMachineErrors(t *testing.T) {
 		{machineWith(Transition{From: "a", Event: "!x", To: "b", When: "x == 1, path as p"}), "transitions[0].when: 1:9: expected a guard with '==' or '!=', found a binding", CodeSyntax, 0, "when"},
 		{machineWith(Transition{From: "a", Event: "!x", To: "b", When: "x == 01"}), "transitions[0].when: 1:6: expected a JSON number, found '01'", CodeLiteral, 0, "when"},
 		{machineWith(Transition{From: "a", Event: "!x", To: "b", Bind: "x as p, path == p"}), "transitions[0].bind: 1:9: expected a binding with 'as', found a guard", CodeSyntax, 0, "bind"},
+		{machineWith(Transition{From: "a", Event: "!x", To: "b", Bind: "x as p, y as p"}), "transitions[0].bind: 1:14: expected each register bound once by a transition, found 'p' again", CodeDuplicateRegister, 0, "bind"},
 		{machineWith(Transition{From: "a", Event: "!x", To: "b", Bind: "x as null"}), "transitions[0].bind: 1:6: expected a register, found the literal 'null'", CodeReservedName, 0, "bind"},
 	}
 	for _, tt := range tests {
