@@ -30,7 +30,7 @@ func TestValidateAgainst(t *testing.T) {
 	file := write(t, "policy.yaml", silentPolicy)
 	got := execute("", "validate", file, "--against", exampleTraces)
 	require.Zero(t, got.code)
-	require.Equal(t, file+": valid policy\n"+file+": held against 5 sessions with 9 tool calls, 0 of 1 contract matched\n", got.stdout)
+	require.Equal(t, file+": valid (policy)\n"+file+": held against 5 sessions with 9 tool calls, 0 of 1 contract matched\n", got.stdout)
 	require.Equal(t, file+":3:20: warning: contracts[0].match.tools: order is for none of the 9 calls; the tools called are get_order, refund\n"+
 		"      match: {tools: [get_ordr]}\n"+"  "+strings.Repeat(" ", 19)+"^\n"+
 		file+": warning: no contract is for the tool get_order (5 calls)\n"+

@@ -25,8 +25,15 @@ func newReplayCommand() *cobra.Command {
 		Short: "Replay fixtures against what they expect",
 		Long: `Replay fixtures against what they expect.
 
-A FIXTURE is a file, or a directory of .yaml, .yml and .json files. The exit status
-is 0 if all decisions are as expected, 1 if one is not, 2 if a fixture is invalid
+A FIXTURE is a file, or a directory of .yaml, .yml and .json files. It matches if
+the decision is the expected one, and so is the truth state where one is expected,
+and every expected reason code is among the actual ones. A fixture that expects the
+decision "rejected" matches if its input or contract is refused.
+
+With --format json each decision is a record on a line; a refusal is an object with
+the decision "rejected", the fixture and the reason codes.
+
+The exit status is 0 if all fixtures match, 1 if one does not, 2 if one is invalid
 and 3 if one is unsafe to process.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,33 +112,54 @@ func replay(cmd *cobra.Command, name string, now time.Time, o *sealOptions) (cod
 	if err != nil {
 		return 0, err
 	}
-	actual, report := f.Replay(now, o.redact)
-	match := f.Expected.Equal(actual)
-	if !match {
-		code = 1
+	actual, report, err := f.Replay(now, o.redact)
+	if err != nil {
+		return 0, err
 	}
-	if o.format == "json" {
-		return code, writeReplay(cmd.OutOrStdout(), f, actual, &report)
+	verdict, match := "MATCH", actual.Meets(f.Expected)
+	if !match {
+		verdict, code = "MISMATCH", 1
 	}
 	w := cmd.OutOrStdout()
-	if match {
-		_, err = fmt.Fprintf(w, "%s: %s -> %s\n", mark(w, true, "MATCH"), oneLine(f.Name), summary(actual))
-		return code, err
+	if o.format == "json" {
+		return code, writeReplay(w, f, actual, &report)
 	}
-	_, err = fmt.Fprintf(w, "%s: %s\n  expected: %s (%s)\n  actual:   %s (%s)\n", mark(w, false, "MISMATCH"), oneLine(f.Name),
-		summary(f.Expected), oneLine(strings.Join(f.Expected.ReasonCodes, ", ")),
-		summary(actual), oneLine(strings.Join(actual.ReasonCodes, ", ")))
+	summary := outcome(actual)
+	if actual.Decision == engine.Rejected {
+		summary += " (" + strings.Join(actual.ReasonCodes, ", ") + ")"
+	}
+	b := new(strings.Builder)
+	fmt.Fprintf(b, "%s: %s -> %s\n", mark(w, match, verdict), oneLine(f.Name), summary)
+	if !match {
+		fmt.Fprintf(b, "  expected: %s codes=%s\n", outcome(f.Expected), list(f.Expected.ReasonCodes))
+		fmt.Fprintf(b, "  actual:   %s codes=%s\n", outcome(actual), list(actual.ReasonCodes))
+	}
+	_, err = io.WriteString(w, b.String())
 	return code, err
 }
 
-// summary is an outcome in two words: the truth state and the decision, or why
-// there is none.
-func summary(o engine.Outcome) string {
-	state := string(o.TruthState)
-	if o.Decision == engine.Rejected {
-		state = strings.Join(o.ReasonCodes, ",")
+// outcome is a truth state and a decision, with an asterisk for any truth state.
+func outcome(o engine.Outcome) string {
+	switch {
+	case o.Decision == engine.Rejected:
+		return string(o.Decision)
+	case o.TruthState == "":
+		return "*/" + string(o.Decision)
 	}
-	return oneLine(state + "/" + string(o.Decision))
+	return string(o.TruthState) + "/" + string(o.Decision)
+}
+
+// list writes strings as the reference does, as a list of Python.
+func list(codes []string) string {
+	quoted := make([]string, len(codes))
+	for i, code := range codes {
+		quote := "'"
+		if strings.Contains(code, "'") && !strings.Contains(code, `"`) {
+			quote = `"`
+		}
+		quoted[i] = quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote).Replace(oneLine(code)) + quote
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 // oneLine keeps what a file says from writing lines or colours of its own.
@@ -144,33 +172,20 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// writeReplay writes a replay as an object on a line.
+// writeReplay writes an outcome as an object on a line: the record of a decision,
+// or for a refusal, which has none, the fixture and the reasons.
 func writeReplay(w io.Writer, f *engine.Fixture, actual engine.Outcome, report *engine.Report) error {
-	outcome := func(o engine.Outcome) engine.Value {
-		reasons := make([]engine.Value, len(o.ReasonCodes))
-		for i, r := range o.ReasonCodes {
-			reasons[i] = engine.String(r)
-		}
-		state := engine.Null()
-		if o.TruthState != "" {
-			state = engine.String(string(o.TruthState))
-		}
-		return engine.Object(
-			engine.Member{Key: "decision", Value: engine.String(string(o.Decision))},
-			engine.Member{Key: "truth_state", Value: state},
-			engine.Member{Key: "reason_codes", Value: engine.Array(reasons...)},
-		)
+	if actual.Decision != engine.Rejected {
+		return writeRecord(w, report, "json")
 	}
-	record := engine.Null()
-	if report.Record.Fingerprint != "" {
-		record = engine.Object(report.Record.Fields()...)
+	reasons := make([]engine.Value, len(actual.ReasonCodes))
+	for i, r := range actual.ReasonCodes {
+		reasons[i] = engine.String(r)
 	}
 	line, err := engine.Object(
-		engine.Member{Key: "name", Value: engine.String(f.Name)},
-		engine.Member{Key: "match", Value: engine.Bool(f.Expected.Equal(actual))},
-		engine.Member{Key: "expected", Value: outcome(f.Expected)},
-		engine.Member{Key: "actual", Value: outcome(actual)},
-		engine.Member{Key: "record", Value: record},
+		engine.Member{Key: "decision", Value: engine.String(string(actual.Decision))},
+		engine.Member{Key: "fixture", Value: engine.String(f.Name)},
+		engine.Member{Key: "reason_codes", Value: engine.Array(reasons...)},
 	).AppendCanonical(nil)
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func validate(cmd *cobra.Command, name string, named bool) (code int, err error)
 			fmt.Fprintln(cmd.ErrOrStderr(), w)
 		}
 	} else {
-		warnings, err := file.check(kind)
+		warnings, err := file.check(kind, sure)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), file.locate(err))
 			return err.Exit(), nil
@@ -111,7 +111,7 @@ func validate(cmd *cobra.Command, name string, named bool) (code int, err error)
 			fmt.Fprintln(cmd.ErrOrStderr(), file.tell("warning", w.path, w.message))
 		}
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid %s\n", name, kind)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)\n", name, kind)
 	return 0, err
 }
 
@@ -128,28 +128,24 @@ const (
 type documentFile struct {
 	name string
 	text []byte
-	root *yaml.Node // nil if the text cannot be read as YAML; most JSON can
+	root *yaml.Node // nil if places in the text are not known
 }
 
 // policyKey is a key that only a policy file starts a line with.
 var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols)[ \t]*:`)
 
-// kind tells by its keys what a file is. What has no key that tells is, not
-// surely, a contract, which is then said to lack all of its keys.
+// kind detects the kind of a file by its keys. A file without any of them, or one
+// that cannot be read, is a contract that is not sure to be one.
 func (f *documentFile) kind() (kind fileKind, sure bool) {
-	var doc yaml.Node
-	if yaml.Unmarshal(f.text, &doc) != nil || len(doc.Content) == 0 {
-		if policyKey.Match(f.text) {
-			return policyFile, true
-		}
-		return contractFile, len(doc.Content) > 0 || len(bytes.TrimSpace(f.text)) > 0
+	if f.root = f.readNodes(); f.root == nil && policyKey.Match(f.text) {
+		return policyFile, true
 	}
-	f.root = doc.Content[0]
-	if f.root.Kind != yaml.MappingNode {
-		return contractFile, false
+	keys, ok := f.keys()
+	if !ok {
+		return contractFile, len(bytes.TrimSpace(f.text)) > 0
 	}
-	for i := 0; i+1 < len(f.root.Content); i += 2 {
-		switch f.root.Content[i].Value {
+	for _, key := range keys {
+		switch key {
 		case "fixture_version", "expected":
 			return fixtureFile, true
 		case "contracts", "protocols":
@@ -161,11 +157,49 @@ func (f *documentFile) kind() (kind fileKind, sure bool) {
 	return contractFile, sure
 }
 
+// readNodes returns the text's values with their places. It is nil for a text that
+// neither the reader of its own format nor that of the other can read.
+func (f *documentFile) readNodes() *yaml.Node {
+	if formatOf(f.name) == engine.FormatJSON {
+		if root := jsonNodes(f.text); root != nil {
+			return root
+		}
+	}
+	var doc yaml.Node
+	if yaml.Unmarshal(f.text, &doc) != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// keys returns the keys of the text's root, of which there are none if that is no
+// object. It is not ok for a text that cannot be read.
+func (f *documentFile) keys() (keys []string, ok bool) {
+	if f.root != nil {
+		for i := 0; f.root.Kind == yaml.MappingNode && i+1 < len(f.root.Content); i += 2 {
+			keys = append(keys, f.root.Content[i].Value)
+		}
+		return keys, true
+	}
+	v, err := engine.ParseDocument(f.text, formatOf(f.name))
+	if err != nil || v.Kind() != engine.ObjectKind {
+		return nil, err == nil
+	}
+	for i := range v.Len() {
+		key, _ := v.Member(i)
+		keys = append(keys, key)
+	}
+	return keys, true
+}
+
 // check reads a contract or a fixture.
-func (f *documentFile) check(kind fileKind) ([]advice, *engine.Error) {
+func (f *documentFile) check(kind fileKind, sure bool) ([]advice, *engine.Error) {
 	v, err := engine.ParseDocument(f.text, formatOf(f.name))
 	if err != nil {
 		return nil, coded(err)
+	}
+	if !sure {
+		return nil, &engine.Error{Code: engine.CodeSchemaInvalid, Message: "the document is neither a contract, nor a fixture, nor a policy", Offset: -1}
 	}
 	if kind == contractFile {
 		c, err := engine.DecodeContract(v)
@@ -178,16 +212,10 @@ func (f *documentFile) check(kind fileKind) ([]advice, *engine.Error) {
 	if err != nil {
 		return nil, coded(err)
 	}
-	if fixture.Expected.Decision == engine.Rejected {
-		return nil, nil // it may be the contract that is rejected
+	if c := fixture.Contract(); c != nil && fixture.Expected.Decision != engine.Rejected {
+		return adviseContract(c, "contract."), nil
 	}
-	c, err := fixture.Contract()
-	if err != nil {
-		e := *coded(err)
-		e.Path = strings.TrimSuffix("contract."+e.Path, ".")
-		return nil, &e
-	}
-	return adviseContract(c, "contract."), nil
+	return nil, nil
 }
 
 func coded(err error) *engine.Error {
@@ -270,7 +298,7 @@ func child(n *yaml.Node, step string) *yaml.Node {
 			return n.Content[i]
 		}
 	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
+		for i := len(n.Content) - 2; i >= 0; i -= 2 { // of equal keys the last counts
 			if n.Content[i].Value == step {
 				return n.Content[i+1]
 			}

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -151,21 +152,25 @@ func (c *Contract) decodeFreshness(v Value) error {
 
 // onlyKeys refuses keys that are not among those that what may have.
 func onlyKeys(doc Value, what string, keys []string) error {
-next:
-	for i := range doc.Len() {
-		key, _ := doc.Member(i)
-		for _, k := range keys {
-			if k == key && doc.stringKey(i) {
-				continue next
-			}
-		}
-		path := key
-		if what != "contract" {
-			path = what + "." + key
-		}
-		return errorf(CodeContractInvalid, "%s has an unknown key", what).at(path)
+	path, ok := unknownKey(doc, keys)
+	if ok {
+		return nil
 	}
-	return nil
+	if what != "contract" {
+		path = what + "." + path
+	}
+	return errorf(CodeContractInvalid, "%s has an unknown key", what).at(path)
+}
+
+// unknownKey returns the first key of an object that is not one of those given; ok
+// is true if there is none.
+func unknownKey(doc Value, keys []string) (key string, ok bool) {
+	for i := range doc.Len() {
+		if key, _ := doc.Member(i); !doc.stringKey(i) || !slices.Contains(keys, key) {
+			return key, false
+		}
+	}
+	return "", true
 }
 
 // Validate holds c to the published ranges and lengths. Errors have CodeContractInvalid.

@@ -34,7 +34,7 @@ func ParseDocument(data []byte, format Format) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		return v, checkLimits(v, false)
+		return v, checkLimits(v)
 	}
 	text, lone, err := decodeText(data)
 	if err != nil {
@@ -45,7 +45,7 @@ func ParseDocument(data []byte, format Format) (Value, error) {
 	case err != nil && err != error(errLoneSurrogate):
 		return Value{}, err
 	case !size.within():
-		if err := checkLimits(v, false); err != nil {
+		if err := checkLimits(v); err != nil {
 			return Value{}, err
 		}
 	}

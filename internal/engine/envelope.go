@@ -48,7 +48,8 @@ type Envelope struct {
 
 // Envelope binds a reading to the identity of in, with defaults for what in does
 // not say; now is the reference clock. Errors have CodeSchemaInvalid: a reference that
-// is missing, or anything beyond a published limit.
+// is missing, or anything beyond a published limit; and CodeInvalidArgument for a clock
+// that has no written form where in says nothing of when it was observed.
 func (in *Input) Envelope(r Reading, now time.Time) (Envelope, error) {
 	if in.defect != nil {
 		return Envelope{}, in.defect
@@ -79,7 +80,10 @@ func (in *Input) Envelope(r Reading, now time.Time) (Envelope, error) {
 		env.ToolCallID = r.toolCallID()
 	}
 	if env.ObservedAt == "" {
-		env.ObservedAt = formatClock(now)
+		var ok bool
+		if env.ObservedAt, ok = formatClock(now); !ok {
+			return Envelope{}, errorf(CodeInvalidArgument, "the clock is outside of the years 1 to 9999 in UTC")
+		}
 	}
 	if in.Kind == KindClaimOnly {
 		if env.SourceRef == "" {

@@ -48,11 +48,19 @@ func (e *Error) Error() string {
 // Exit is the exit status of a command that failed with e: 3 for input that is
 // unsafe to process, 2 for input that is merely wrong.
 func (e *Error) Exit() int {
-	switch e.Code {
-	case CodeUnsafeInput, CodeLimitExceeded:
+	if e.Code.general() == CodeUnsafeInput {
 		return 3
 	}
 	return 2
+}
+
+// general is the published code that c specializes: that of unsafe or of invalid input.
+func (c ErrorCode) general() ErrorCode {
+	switch c {
+	case CodeUnsafeInput, CodeLimitExceeded:
+		return CodeUnsafeInput
+	}
+	return CodeSchemaInvalid
 }
 
 // errorf makes an Error; the format must not be given content.

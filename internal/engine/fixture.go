@@ -6,140 +6,208 @@ package engine
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
-// Rejected is what a fixture expects of an input that is refused: there is no
-// decision then, and its reason is an ErrorCode.
+// Rejected is the decision that a fixture expects if its input or contract must
+// be refused: there is no decision then, and the reason is an ErrorCode.
 const Rejected Decision = "rejected"
 
 // Outcome is a decision, or a refusal, with its reasons.
 type Outcome struct {
 	Decision    Decision
-	TruthState  TruthState // "" if rejected
+	TruthState  TruthState // "" if rejected, and in an expectation if any will do
 	ReasonCodes []string
 }
 
-// Equal reports whether two outcomes are the same.
-func (o Outcome) Equal(p Outcome) bool {
-	return o.Decision == p.Decision && o.TruthState == p.TruthState && slices.Equal(o.ReasonCodes, p.ReasonCodes)
+// Meets reports whether o is as expected: the decision is the same, the truth
+// state too if one is expected, and every expected reason is there, in any order
+// and perhaps among others. The reason of a refusal also stands for the code that
+// it specializes: LIMIT_EXCEEDED for UNSAFE_INPUT, and the codes of other invalid
+// input for SCHEMA_INVALID.
+func (o Outcome) Meets(expected Outcome) bool {
+	if o.Decision != expected.Decision || expected.TruthState != "" && o.TruthState != expected.TruthState {
+		return false
+	}
+	reasons := o.ReasonCodes
+	if o.Decision == Rejected {
+		reasons = slices.Clone(reasons)
+		for _, r := range o.ReasonCodes {
+			reasons = append(reasons, string(ErrorCode(r).general()))
+		}
+	}
+	for _, r := range expected.ReasonCodes {
+		if !slices.Contains(reasons, r) {
+			return false
+		}
+	}
+	return true
 }
 
-// Fixture is a self-contained case: an input, a contract, and what is expected.
+// Fixture is a self-contained case: an input, a contract, and the expected outcome.
 type Fixture struct {
 	Name      string
-	ClaimType ClaimType
+	ClaimType ClaimType // a hint for readers; "" if there is none
 	Input     Value
 	Expected  Outcome
 
-	contract Value
-	bound    bool // there is a contract
+	bound       bool // there is a contract
+	contract    *Contract
+	contractErr error // kept only where a rejection is expected, for it may be the reason
 }
 
-var fixtureKeys = []string{"fixture_version", "name", "claim_type", "contract", "input", "expected"}
+const maxFixtureName = 256
 
-// DecodeFixture reads a fixture. Its input and contract are only read when it is
-// replayed, for that is what it is about. Errors have CodeSchemaInvalid.
+var (
+	fixtureKeys     = []string{"fixture_version", "name", "input", "expected", "claim_type", "contract"}
+	expectationKeys = []string{"decision", "truth_state", "reason_codes"}
+)
+
+// fixtureMust is how many of fixtureKeys a fixture must have.
+const fixtureMust = 4
+
+// DecodeFixture reads a fixture. Errors have CodeContractInvalid, or the code of an
+// invalid contract in it. The input is read when the fixture is replayed, and so is
+// the contract of a fixture that expects a rejection: they may be invalid on purpose.
 func DecodeFixture(doc Value) (*Fixture, error) {
 	invalid := func(path, format string, args ...any) (*Fixture, error) {
-		return nil, errorf(CodeSchemaInvalid, format, args...).at(path)
+		return nil, errorf(CodeContractInvalid, format, args...).at(path)
+	}
+	get := func(key string) Value {
+		v, _ := doc.Get(key)
+		return v
 	}
 	if doc.Kind() != ObjectKind {
 		return invalid("", "a fixture must be an object, not %s", doc.Kind())
 	}
-	if v, _ := doc.Get("fixture_version"); !Equal(v, Int(1)) || v.Kind() != IntKind {
+	if key, ok := unknownKey(doc, fixtureKeys); !ok {
+		return invalid(key, "a fixture must not have this key")
+	}
+	for _, key := range fixtureKeys[:fixtureMust] {
+		if _, ok := doc.Get(key); !ok {
+			return invalid("", "fixture lacks %s", key)
+		}
+	}
+	if v := get("fixture_version"); !v.Bool() && !Equal(v, Int(1)) { // the reference takes true and 1.0 for 1
 		return invalid("fixture_version", "fixture_version must be 1")
 	}
-	for i := range doc.Len() {
-		if key, _ := doc.Member(i); !slices.Contains(fixtureKeys, key) {
-			return invalid(key, "fixture has an unknown key")
+	f := new(Fixture)
+	if f.Name = get("name").Text(); f.Name == "" || tooLong(f.Name, maxFixtureName) {
+		return invalid("name", "name must be a string of 1 to %d characters", maxFixtureName)
+	}
+	if claim := get("claim_type"); !claim.IsNull() {
+		if f.ClaimType = ClaimType(claim.Text()); !f.ClaimType.Valid() {
+			return invalid("claim_type", "claim_type must be one of found, not_found, read_complete, effect_observed, task_complete")
 		}
 	}
-	f := new(Fixture)
-	name, _ := doc.Get("name")
-	if f.Name = name.Text(); f.Name == "" {
-		return invalid("name", "name must be a non-empty string")
+	decision, _ := get("expected").Get("decision")
+	if contract := get("contract"); !contract.IsNull() {
+		f.bound = true
+		if f.contract, f.contractErr = DecodeContract(contract); f.contractErr != nil && decision.Text() != string(Rejected) {
+			e := *coded(f.contractErr)
+			return nil, e.at(strings.TrimSuffix("contract."+e.Path, "."))
+		}
 	}
-	claim, _ := doc.Get("claim_type")
-	if f.ClaimType = ClaimType(claim.Text()); !f.ClaimType.Valid() {
-		return invalid("claim_type", "claim_type must be one of found, not_found, read_complete, effect_observed, task_complete")
-	}
-	f.contract, _ = doc.Get("contract")
-	f.bound = !f.contract.IsNull()
-	if of, ok := f.contract.Get("claim_type"); ok && of.Text() != string(f.ClaimType) {
-		return invalid("claim_type", "claim_type must be the contract's")
-	}
-	if f.Input, _ = doc.Get("input"); f.Input.Kind() != ObjectKind {
+	if f.Input = get("input"); f.Input.Kind() != ObjectKind {
 		return invalid("input", "input must be an object")
 	}
-	expected, _ := doc.Get("expected")
-	if expected.Kind() != ObjectKind {
-		return invalid("expected", "expected must be an object")
-	}
-	decision, _ := expected.Get("decision")
-	state, stated := expected.Get("truth_state")
-	f.Expected = Outcome{Decision: Decision(decision.Text()), TruthState: TruthState(state.Text())}
-	switch f.Expected.Decision {
-	case Sealed, Blocked:
-		if state.Text() == "" {
-			return invalid("expected.truth_state", "truth_state must be a non-empty string")
-		}
-	case Rejected:
-		if stated && !state.IsNull() {
-			return invalid("expected.truth_state", "an input that is rejected has no truth_state")
-		}
-	default:
-		return invalid("expected.decision", "decision must be one of sealed, blocked, rejected")
-	}
-	reasons, _ := expected.Get("reason_codes")
-	if reasons.Kind() != ArrayKind || reasons.Len() == 0 {
-		return invalid("expected.reason_codes", "reason_codes must be a list with a reason")
-	}
-	for i := range reasons.Len() {
-		r := reasons.Index(i)
-		if r.Text() == "" {
-			return invalid("expected.reason_codes", "reason_codes must be strings")
-		}
-		f.Expected.ReasonCodes = append(f.Expected.ReasonCodes, r.Text())
+	if err := f.decodeExpected(get("expected")); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
 
-// Contract reads the fixture's contract.
-func (f *Fixture) Contract() (*Contract, error) { return DecodeContract(f.contract) }
-
-// Replay decides the fixture's case at the given time. The report is empty if
-// the input was rejected.
-func (f *Fixture) Replay(now time.Time, redact []string) (Outcome, Report) {
-	report, err := f.report(now, redact)
-	if err != nil {
-		var e *Error
-		if !errors.As(err, &e) {
-			e = errorf(CodeSchemaInvalid, "%s", err)
+func (f *Fixture) decodeExpected(v Value) error {
+	invalid := func(path, format string, args ...any) error {
+		return errorf(CodeContractInvalid, format, args...).at(path)
+	}
+	if v.Kind() != ObjectKind {
+		return invalid("expected", "expected must be an object")
+	}
+	if key, ok := unknownKey(v, expectationKeys); !ok {
+		return invalid("expected."+key, "expected must not have this key")
+	}
+	decision, _ := v.Get("decision")
+	switch f.Expected.Decision = Decision(decision.Text()); f.Expected.Decision {
+	case Sealed, Blocked, Rejected:
+	default:
+		return invalid("expected.decision", "decision must be one of sealed, blocked, rejected")
+	}
+	if state, _ := v.Get("truth_state"); !state.IsNull() {
+		if f.Expected.TruthState = TruthState(state.Text()); !f.Expected.TruthState.Valid() {
+			return invalid("expected.truth_state", "truth_state is none of the published ones")
 		}
-		return Outcome{Decision: Rejected, ReasonCodes: []string{string(e.Code)}}, Report{}
+	}
+	reasons, _ := v.Get("reason_codes")
+	if reasons.IsNull() {
+		return nil
+	}
+	if reasons.Kind() != ArrayKind {
+		return invalid("expected.reason_codes", "reason_codes must be a list")
+	}
+	for i := range reasons.Len() {
+		r := reasons.Index(i)
+		if r.Kind() != StringKind {
+			return invalid("expected.reason_codes", "reason_codes must be strings")
+		}
+		f.Expected.ReasonCodes = append(f.Expected.ReasonCodes, r.Text())
+	}
+	return nil
+}
+
+// Contract returns the contract of the fixture, nil if it has none or, where a
+// rejection is expected, an invalid one.
+func (f *Fixture) Contract() *Contract { return f.contract }
+
+// Replay decides the fixture's case at the given time. The report is empty if the
+// outcome is a rejection, as the fixture expects. The error is that of a fixture
+// that cannot be replayed: its input is refused and it expects a decision, or it has
+// no contract to decide by.
+func (f *Fixture) Replay(now time.Time, redact []string) (Outcome, Report, error) {
+	report, err := f.report(now, redact)
+	switch {
+	case err != nil && f.Expected.Decision != Rejected:
+		return Outcome{}, Report{}, err
+	case err != nil:
+		return Outcome{Decision: Rejected, ReasonCodes: []string{string(coded(err).Code)}}, Report{}, nil
+	case !f.bound:
+		return Outcome{}, Report{}, errorf(CodeSchemaInvalid, "the fixture expects a rejection, and its input is accepted").at("input")
 	}
 	o := Outcome{Decision: report.Evaluation.Decision, TruthState: report.Evaluation.TruthState}
 	for _, r := range report.Evaluation.ReasonCodes {
 		o.ReasonCodes = append(o.ReasonCodes, string(r))
 	}
-	return o, report
+	return o, report, nil
 }
 
 func (f *Fixture) report(now time.Time, redact []string) (Report, error) {
-	if !f.bound {
-		// A case about reading needs no contract.
-		in, err := DecodeInput(f.Input)
-		if err != nil {
-			return Report{}, err
-		}
-		if _, err := in.Read(); err != nil {
-			return Report{}, err
-		}
+	switch {
+	case f.contractErr != nil:
+		return Report{}, f.contractErr
+	case f.bound:
+		return f.contract.Check(f.Input, now, redact)
+	case f.Expected.Decision != Rejected:
+		return Report{}, errorf(CodeSchemaInvalid, "the fixture has no contract and cannot be replayed")
 	}
-	c, err := f.Contract()
+	// A case about refusing an input needs no contract.
+	in, err := DecodeInput(f.Input)
 	if err != nil {
 		return Report{}, err
 	}
-	return c.Check(f.Input, now, redact)
+	reading, err := in.Read()
+	if err != nil {
+		return Report{}, err
+	}
+	_, err = in.Envelope(reading, now)
+	return Report{}, err
+}
+
+// coded returns the Error that an error is, or wraps.
+func coded(err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = errorf(CodeSchemaInvalid, "%s", err)
+	}
+	return e
 }

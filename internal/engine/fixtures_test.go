@@ -120,3 +120,34 @@ func TestFixturesCoverTheRules(t *testing.T) {
 		require.True(t, seen[w], "no fixture shows %s", w)
 	}
 }
+
+// TestOutcomeMeets: only what is expected counts, and reasons are a subset.
+func TestOutcomeMeets(t *testing.T) {
+	outcome := func(d Decision, s TruthState, reasons ...string) Outcome { return Outcome{d, s, reasons} }
+	both := outcome(Blocked, StateSourceMismatch, "SOURCE_MISMATCH", "TARGET_MISMATCH")
+	limit := outcome(Rejected, "", "LIMIT_EXCEEDED")
+	syntax := outcome(Rejected, "", "PARSE_FAILED")
+	for _, tc := range []struct {
+		actual, expected Outcome
+		want             bool
+	}{
+		{both, both, true},
+		{both, outcome(Blocked, ""), true},
+		{both, outcome(Blocked, StateSourceMismatch, "TARGET_MISMATCH"), true},
+		{both, outcome(Blocked, StateSourceMismatch, "TARGET_MISMATCH", "SOURCE_MISMATCH"), true},
+		{both, outcome(Blocked, StateSourceMismatch, "STALE_OBSERVATION"), false},
+		{both, outcome(Blocked, StateStale), false},
+		{both, outcome(Sealed, ""), false},
+		{both, outcome(Rejected, ""), false},
+		{limit, limit, true},
+		{limit, outcome(Rejected, "", "UNSAFE_INPUT"), true},
+		{limit, outcome(Rejected, "", "SCHEMA_INVALID"), false},
+		{syntax, outcome(Rejected, "", "SCHEMA_INVALID"), true},
+		{syntax, outcome(Rejected, "", "CONTRACT_INVALID"), false},
+		{syntax, outcome(Rejected, StateUnknown), false},
+		{syntax, outcome(Blocked, ""), false},
+		{outcome(Blocked, StateUnknown, "PARSE_FAILED"), outcome(Blocked, "", "SCHEMA_INVALID"), false},
+	} {
+		require.Equal(t, tc.want, tc.actual.Meets(tc.expected), "%v as %v", tc.actual, tc.expected)
+	}
+}

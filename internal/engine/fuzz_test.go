@@ -136,7 +136,7 @@ func FuzzContract(f *testing.F) {
 }
 
 // FuzzFixture: any text is a fixture or refused with a code, and replaying one
-// twice gives one outcome.
+// twice gives one outcome, or one code.
 func FuzzFixture(f *testing.F) {
 	for _, pattern := range []string{"testdata/conformance/fixtures/*.yaml", "../../fixtures/*/*.yaml"} {
 		names, err := filepath.Glob(pattern)
@@ -152,12 +152,17 @@ func FuzzFixture(f *testing.F) {
 		}
 		fixture, err := DecodeFixture(doc)
 		if err != nil {
-			requireCoded(t, err, CodeSchemaInvalid)
+			requireCoded(t, err, CodeContractInvalid, CodeSchemaInvalid)
 			return
 		}
-		first, report := fixture.Replay(benchmarkNow, nil)
-		second, _ := fixture.Replay(benchmarkNow, nil)
+		first, report, err := fixture.Replay(benchmarkNow, nil)
+		second, _, again := fixture.Replay(benchmarkNow, nil)
 		require.Equal(t, first, second)
+		require.Equal(t, err, again)
+		if err != nil {
+			requireCoded(t, err, CodeSchemaInvalid, CodeParseFailed, CodeUnsafeInput, CodeLimitExceeded)
+			return
+		}
 		require.Equal(t, first.Decision == Rejected, report.Record.Fingerprint == "")
 		require.NotEmpty(t, first.ReasonCodes)
 	})

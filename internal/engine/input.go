@@ -162,14 +162,13 @@ func (in *Input) decodeIdentity(doc Value) {
 		version := in.text(v, "source_version")
 		in.SourceVersion = &version
 	}
-	if v, ok := doc.Get("evidence_refs"); ok {
+	if v, ok := doc.Get("evidence_refs"); ok && !v.IsNull() {
 		in.decodeEvidence(v)
 	}
 	if v, ok := doc.Get("metadata"); ok && v.Kind() == ObjectKind {
 		for i := range v.Len() {
 			key, value := v.Member(i)
-			switch value.Kind() {
-			case ArrayKind, ObjectKind, TimestampKind:
+			if value.Kind() == ArrayKind || value.Kind() == ObjectKind || !v.stringKey(i) {
 				continue
 			}
 			in.Metadata = append(in.Metadata, Member{Key: key, Value: value})

@@ -19,9 +19,8 @@ func (e extent) within() bool {
 	return e.depth <= maxDepth && e.nodes <= maxNodes && e.longest <= maxStringLength
 }
 
-// checkLimits holds a value to the limits of a document. Where it must be data,
-// a YAML time counts as something too complicated.
-func checkLimits(v Value, data bool) error {
+// checkLimits holds a value to the limits of a document.
+func checkLimits(v Value) error {
 	type level struct {
 		v    Value
 		next int
@@ -37,8 +36,6 @@ func checkLimits(v Value, data bool) error {
 			return false, errorf(CodeLimitExceeded, "document of more than %d values and keys", maxNodes)
 		case v.kind == StringKind && utf8.RuneCountInString(v.Text()) > maxStringLength:
 			return false, errorf(CodeLimitExceeded, "text of more than %d characters", maxStringLength)
-		case v.kind == TimestampKind && data:
-			return false, errorf(CodeLimitExceeded, "a time is no data")
 		}
 		return v.Len() > 0, nil
 	}

@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
-// ParseClock reads a reference clock as ISO 8601; a time without an offset is
-// UTC. Errors have CodeInvalidArgument.
+// ParseClock reads a reference clock as ISO 8601, with white space around it or
+// without; a time without an offset is UTC. In UTC it may be outside of the years
+// 1 to 9999. Errors have CodeInvalidArgument.
 func ParseClock(text string) (time.Time, error) {
-	if t, ok := parseTimestamp(text); ok {
-		if now := time.UnixMicro(t.local - t.offset).UTC(); now.Year() >= 1 && now.Year() <= 9999 {
-			return now, nil
-		}
+	if t, ok := parseTimestamp(strings.TrimFunc(text, isSpace)); ok {
+		return time.UnixMicro(t.local - t.offset).UTC(), nil
 	}
 	return time.Time{}, errorf(CodeInvalidArgument, "the clock must be an ISO 8601 time")
 }
@@ -28,13 +28,20 @@ func ParseTimestamp(text string) (t time.Time, ok bool) {
 	return time.UnixMicro(micro).UTC(), ok
 }
 
+// isSpace reports whether r is white space to the reference, for which the four
+// separators U+001C to U+001F are, too.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1C <= r && r <= 0x1F }
+
 // formatClock writes the reference clock as the default of ObservedAt: in UTC, cut
-// to seconds.
-func formatClock(now time.Time) string {
+// to seconds. Only the years 1 to 9999 can be written.
+func formatClock(now time.Time) (text string, ok bool) {
 	now = now.UTC()
+	if now.Year() < 1 || now.Year() > 9999 {
+		return "", false
+	}
 	var room [32]byte
 	b := strconv.AppendInt(room[:0], int64(now.Year()), 10) // years before 1000 are not padded
-	return string(now.AppendFormat(b, "-01-02T15:04:05Z"))
+	return string(now.AppendFormat(b, "-01-02T15:04:05Z")), true
 }
 
 // microseconds is a time as microseconds since 1970.

@@ -32,6 +32,16 @@ const (
 	StateSealed           TruthState = "sealed"            // the claim holds
 )
 
+// Valid reports whether s is one of the published truth states.
+func (s TruthState) Valid() bool {
+	switch s {
+	case StateObserved, StateComplete, StateEmpty, StateNotFound, StatePartial, StateStale,
+		StateSourceMismatch, StateUnverifiedEffect, StateParseError, StateUnknown, StateSealed:
+		return true
+	}
+	return false
+}
+
 // ReasonCode says why a decision was made.
 type ReasonCode string
 

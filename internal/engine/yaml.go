@@ -16,9 +16,9 @@ var errYAMLDepth = errorf(CodeLimitExceeded, "YAML: nested more than %d levels d
 
 // parseYAML reads a YAML document. In this order, errors have CodeParseFailed for what is no YAML;
 // CodeUnsafeInput for anchors, aliases and foreign tags; CodeParseFailed for a second document;
-// CodeLimitExceeded for nesting beyond all reason; and then, whichever comes first in the
+// CodeLimitExceeded for nesting beyond all reason; then, whichever comes first in the
 // document, CodeUnsafeInput for a construct that no data needs and CodeParseFailed for a scalar
-// that is not of its form.
+// that is not of its form; and CodeLimitExceeded for a document that is a time and nothing else.
 func parseYAML(text string) (Value, error) {
 	if !utf8.ValidString(text) {
 		return Value{}, errorf(CodeParseFailed, "YAML: text is not UTF-8")
@@ -35,20 +35,24 @@ func parseYAML(text string) (Value, error) {
 		return Null(), nil
 	}
 	v, err := buildYAML(docs[0])
-	if err == nil && unpaired {
+	switch {
+	case err != nil:
+	case v.kind == TimestampKind:
+		err = errorf(CodeLimitExceeded, "YAML: the document must be a mapping, a sequence or a scalar, not a time")
+	case unpaired:
 		err = errLoneSurrogate
 	}
 	return v, err
 }
 
-// parseYAMLPayload reads a YAML text that is a result. It is held to the limits
-// of a document, and a time in it is no data.
+// parseYAMLPayload reads a YAML text that is a result, and holds it to the limits
+// of a document.
 func parseYAMLPayload(text string) (Value, error) {
 	v, err := parseYAML(text)
 	if err != nil {
 		return Value{}, err
 	}
-	return v, checkLimits(v, true)
+	return v, checkLimits(v)
 }
 
 // yamlBuild is a node on its way to a value.

@@ -4,8 +4,10 @@
 package engine
 
 import (
+	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,13 +33,15 @@ var yamlPlain = []struct {
 		`|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)}, // 1:30 is 90
 	{"merge", regexp.MustCompile(`^<<$`)},
 	{"null", regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)},
-	{"timestamp", yamlTime},
+	{"timestamp", regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d` +
+		`|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?)$`)},
 	{"value", regexp.MustCompile(`^=$`)},
 }
 
-var yamlTime = regexp.MustCompile(`^(?:(\d{4})-(\d\d)-(\d\d)` +
-	`|(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.\d*)?` +
-	`(?:[ \t]*(?:Z|[-+](\d\d?)(?::(\d\d))?))?)$`)
+// yamlTime is the form of a time. A plain scalar that is only a date needs two
+// digits of month and day to be one; with an explicit tag one is enough.
+var yamlTime = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
+	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(?:Z|([-+])(\d\d?)(?::(\d\d))?))?)?$`)
 
 // tagOf returns the tag of a node: its own, or the one that its form implies.
 func (n *yamlNode) tagOf() string {
@@ -187,14 +191,21 @@ func yamlFloat(text string) (Value, bool) {
 		text = "nan"
 	}
 	parts := strings.Split(text, ":")
-	value, base := 0.0, 1.0
-	for i := len(parts) - 1; i >= 0; i-- {
-		digit, ok := parseFloat(parts[i])
-		if !ok {
+	if len(parts) == 1 {
+		f, ok := parseFloat(text)
+		return Float(sign * f), ok
+	}
+	// Each place is rounded on its own: its power of 60 is exact until then, and must
+	// be a finite float.
+	value, base := 0.0, big.NewInt(1)
+	for _, part := range slices.Backward(parts) {
+		digit, ok := parseFloat(part)
+		power, _ := new(big.Float).SetInt(base).Float64()
+		if !ok || math.IsInf(power, 0) {
 			return Value{}, false
 		}
-		value += digit * base
-		base *= 60
+		value += digit * power
+		base.Mul(base, big.NewInt(60))
 	}
 	return Float(sign * value), true
 }
@@ -216,7 +227,7 @@ func yamlTimestamp(text string) bool {
 		return false
 	}
 	n := func(i int) int { v, _ := strconv.Atoi(m[i]); return v }
-	year, month, day := n(1)+n(4), n(2)+n(5), n(3)+n(6) // of the two forms one is empty
+	year, month, day := n(1), n(2), n(3)
 	return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) &&
-		n(7) <= 23 && n(8) <= 59 && n(9) <= 59 && n(10)*60+n(11) < 24*60
+		n(4) <= 23 && n(5) <= 59 && n(6) <= 59 && n(9)*60+n(10) < 24*60
 }

@@ -95,8 +95,11 @@ func (s *yamlScanner) digits() (string, error) {
 	for '0' <= s.peek(n) && s.peek(n) <= '9' {
 		n++
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		return "", s.fail("version without a digit")
+	case n > maxIntDigits:
+		return "", errorf(CodeLimitExceeded, "YAML: version of more than %d digits", maxIntDigits)
 	}
 	return s.take(n), nil
 }
