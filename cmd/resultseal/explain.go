@@ -38,6 +38,10 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	scorer := score.New(p)
 	builder := report.NewBuilder(scorer.Conversational())
+	var values *explain.Values
+	if scorer.Conversational() { // then traces are taken in order, from one goroutine
+		values = &explain.Values{Conversational: true}
+	}
 	found := &explained{stdout: cmd.OutOrStdout(), o: o}
 	counts, err := judgeFiles(cmd, files, &o.input, judging{
 		scorer: scorer,
@@ -46,13 +50,16 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		},
 		take: func(v *verdict) error {
 			found.note(v.trace.ID.String())
+			if v.session != nil && values != nil {
+				values.Number(v.session)
+			}
 			if v.account == nil {
 				return nil
 			}
 			if err := builder.Add(report.Trace{Verdict: v.session, Spans: v.facts}); err != nil {
 				return err
 			}
-			return found.add(v, scorer)
+			return found.add(v, scorer, values)
 		},
 	})
 	if err != nil {
@@ -101,11 +108,11 @@ func (x *explained) note(id string) {
 	}
 }
 
-func (x *explained) add(v *verdict, scorer *score.Scorer) error {
+func (x *explained) add(v *verdict, scorer *score.Scorer, values *explain.Values) error {
 	var b bytes.Buffer
 	err := explain.Write(&b, &explain.Trace{
 		Verdict: v.session, Account: v.account, Facts: v.facts, Spans: v.spans,
-		Policy: scorer.Policy(), Origin: originOf(v).String(), Dialects: v.dialects,
+		Policy: scorer.Policy(), Origin: originOf(v).String(), Dialects: v.dialects, Values: values,
 	}, explain.Options{Content: x.o.showContent, Colour: x.o.out == "" && colours(x.stdout)})
 	x.mu.Lock()
 	defer x.mu.Unlock()

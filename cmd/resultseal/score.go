@@ -89,7 +89,7 @@ if none did.`,
 	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
 	f.StringVar(&o.annotated, "annotated", "", "also write the spans, with the annotations that the processor writes, to this file (OTLP JSON, a trace a line)")
 	f.StringVar(&o.explain, "explain", "", "say step by step how the verdict on this trace came about: an id, its first digits, or a conversation's id")
-	f.BoolVar(&o.showContent, "show-content", false, "show arguments, results and messages in explanations and on the page")
+	f.BoolVar(&o.showContent, "show-content", false, "show content: arguments, results and messages in explanations and in the HTML report, and the values that protocols remember in every format")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
 	o.input.register(cmd)
 	return cmd
@@ -140,6 +140,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	scorer := score.New(p)
 	builder := report.NewBuilder(scorer.Conversational())
+	builder.Content = o.showContent
 	var spans *annotated
 	if o.annotated != "" {
 		spans = newAnnotated()
@@ -147,7 +148,6 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	var explain func(string, string) bool
 	if o.format == "html" {
-		builder.Content = o.showContent
 		explain = func(string, string) bool { return true }
 	}
 	counts, err := judgeFiles(cmd, files, &o.input, judging{

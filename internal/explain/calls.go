@@ -10,6 +10,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/report"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -121,7 +122,7 @@ func (e *explanation) result(c *score.CallAccount) {
 func (e *explanation) failure(c *score.CallAccount) {
 	kind := ""
 	if c.Failure.Type != "" {
-		kind = " (" + safe(c.Failure.Type) + ")"
+		kind = " (" + e.reference(c, c.Failure.Type) + ")"
 	}
 	switch c.Failure.Kind {
 	case genai.Failed:
@@ -153,7 +154,7 @@ func (e *explanation) trials(c *score.CallAccount) {
 	for i := range c.Trials {
 		t := &c.Trials[i]
 		e.line(2, "contract %s (contracts[%d]) is for it: %s", safe(t.Contract.Name), t.Contract.Index, matches(&t.Contract.Match))
-		e.trial(t)
+		e.trial(c, t)
 	}
 	switch {
 	case len(c.Trials) > 1 && c.Trials[c.Decided].Evaluation.Decision == engine.Sealed:
@@ -216,7 +217,7 @@ func globs(list policy.Globs) string {
 }
 
 // trial goes through the ten rules up to the one that decides.
-func (e *explanation) trial(t *score.Trial) {
+func (e *explanation) trial(c *score.CallAccount, t *score.Trial) {
 	decides := ruleOf(t)
 	gap := decides == beforeRule3 && t.Evaluation.ReasonCodes[0] != engine.ReasonTransportFailed
 	rule := func(n int, what, format string, args ...any) {
@@ -259,10 +260,10 @@ func (e *explanation) trial(t *score.Trial) {
 		e.emptiness(t, rule)
 	}
 	if decides >= 6 {
-		rule(6, "source", "%s", compare(t, "source_ref", b.SourceRef, env.SourceRef))
-		rule(6, "target", "%s", compare(t, "target_ref", b.TargetRef, env.TargetRef))
+		rule(6, "source", "%s", e.compare(c, t, "source_ref", b.SourceRef, env.SourceRef))
+		rule(6, "target", "%s", e.compare(c, t, "target_ref", b.TargetRef, env.TargetRef))
 	}
-	rule(7, "fresh", "%s", freshness(t))
+	rule(7, "fresh", "%s", e.freshness(c, t))
 	if decides >= 8 {
 		rule(8, "fields", "%s", fields(t))
 	}
@@ -271,7 +272,7 @@ func (e *explanation) trial(t *score.Trial) {
 		if b.EffectEvidenceRequired {
 			evidence = plural(len(env.EvidenceRefs), "evidence ref")
 			for _, ref := range env.EvidenceRefs {
-				evidence += ", " + safe(ref)
+				evidence += ", " + e.reference(c, ref)
 			}
 		}
 		rule(9, "evidence", "%s", evidence)
@@ -358,32 +359,53 @@ func (e *explanation) emptiness(t *score.Trial, rule func(int, string, string, .
 }
 
 // compare explains one leg of rule 6.
-func compare(t *score.Trial, leg, asked, observed string) string {
+func (e *explanation) compare(c *score.CallAccount, t *score.Trial, leg, asked, observed string) string {
 	checked := t.Contract.Observation.SourceRef != nil
 	if leg == "target_ref" {
 		checked = t.Contract.Observation.TargetRef != nil
 	}
+	equal := asked == observed
 	from := ""
-	for _, r := range t.Templates {
-		if r.Field == "observation."+leg {
+	for i := range t.Templates {
+		switch r := &t.Templates[i]; r.Field {
+		case leg:
+			asked = e.rendered(c, r, asked)
+		case "observation." + leg:
 			from = r.Template
-			if !r.Found {
+			if observed = e.rendered(c, r, observed); !r.Found {
 				observed = "nothing"
 			}
 		}
 	}
 	switch {
 	case !checked:
-		return safe(asked) + ", not checked: the contract has no observation." + leg
-	case asked == observed:
-		return fmt.Sprintf("%s, and %s gives the same", safe(asked), safe(from))
+		return asked + ", not checked: the contract has no observation." + leg
+	case equal:
+		return fmt.Sprintf("%s, and %s gives the same", asked, safe(from))
 	default:
-		return fmt.Sprintf("asked for %s, but %s gives %s", safe(asked), safe(from), safe(observed))
+		return fmt.Sprintf("asked for %s, but %s gives %s", asked, safe(from), observed)
 	}
 }
 
+// rendered writes what a template rendered: as it is if the template reads no
+// content, or found nothing.
+func (e *explanation) rendered(c *score.CallAccount, r *score.Rendering, text string) string {
+	if !r.Content || !r.Found {
+		return safe(text)
+	}
+	return e.reference(c, text)
+}
+
+// reference writes a reference that may hold content of a call.
+func (e *explanation) reference(c *score.CallAccount, text string) string {
+	if e.o.Content || text == "" || mask.Identifier(text) {
+		return safe(text)
+	}
+	return e.values.of(e.Verdict, e.place(c.At).Conversation).Text(text)
+}
+
 // freshness explains rule 7.
-func freshness(t *score.Trial) string {
+func (e *explanation) freshness(c *score.CallAccount, t *score.Trial) string {
 	b, env := &t.Bound, &t.Envelope
 	switch b.Freshness.Mode {
 	case engine.FreshnessSourceVersion:
@@ -394,14 +416,14 @@ func freshness(t *score.Trial) string {
 		if env.SourceVersion == nil {
 			return "no version found, at least " + safe(least) + " is asked for"
 		}
-		return fmt.Sprintf("version %s, at least %s is asked for", safe(*env.SourceVersion), safe(least))
+		return fmt.Sprintf("version %s, at least %s is asked for", e.reference(c, *env.SourceVersion), safe(least))
 	case engine.FreshnessMaxAge:
-		at := env.ObservedAt
+		at := e.reference(c, env.ObservedAt)
 		if at == "" {
 			at = "an unknown time"
 		}
 		return fmt.Sprintf("observed at %s, looked at on %s, at most %d seconds are allowed",
-			safe(at), t.Clock.UTC().Format("2006-01-02T15:04:05.999999Z"), b.Freshness.MaxAgeSeconds)
+			at, t.Clock.UTC().Format("2006-01-02T15:04:05.999999Z"), b.Freshness.MaxAgeSeconds)
 	}
 	return "not asked for"
 }

@@ -5,14 +5,16 @@
 // are, which contract was held against which call and which rule decided, which
 // event a protocol saw and what was legal then.
 //
-// It shows what rules compare (references, versions, times, names of fields) and
-// nothing of what tools returned or people wrote, unless it is asked to.
+// It shows names and what rules compare, and no content unless it is asked to:
+// a reference, a version or a time is shown if it has the shape of an identifier,
+// and masked if it does not; what protocols remember is masked. See package mask.
 //
 // Reading order: explain.go writes the whole, spans.go, calls.go and protocol.go
 // a part each; where.go finds the attribute that something was read from.
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
@@ -36,11 +39,46 @@ type Trace struct {
 	// Dialects are the tables by which spans were read; nil means the built-in
 	// ones.
 	Dialects []*genai.Dialect
+	// Values number the masked values of each session; nil numbers those of this
+	// trace only.
+	Values *Values
+}
+
+// Values number the masked values of the sessions that are explained: traces, or
+// conversations over their traces. It is for one goroutine at a time.
+type Values struct {
+	// Conversational is set if a session is a conversation where a trace is part
+	// of one.
+	Conversational bool
+
+	sessions map[string]*mask.Values
+}
+
+// Number numbers the values of a verdict's events. The traces of a conversation
+// come in order, also those that are not explained.
+func (v *Values) Number(s *score.Session) {
+	s.Number(func(p *score.Protocol) *mask.Values { return v.of(s, p.Conversation) })
+}
+
+// of returns the values of the session that a part of a trace belongs to, by the
+// part's conversation.
+func (v *Values) of(s *score.Session, conversation string) *mask.Values {
+	id := "trace " + s.TraceID.String()
+	if c := cmp.Or(conversation, s.Conversation); v.Conversational && c != "" {
+		id = "conversation " + c
+	}
+	if v.sessions == nil {
+		v.sessions = map[string]*mask.Values{}
+	}
+	if v.sessions[id] == nil {
+		v.sessions[id] = &mask.Values{}
+	}
+	return v.sessions[id]
 }
 
 // Options choose what is shown.
 type Options struct {
-	// Content shows arguments, results and what was said.
+	// Content shows arguments, results, what was said and what protocols remember.
 	Content bool
 	// Colour marks what is wrong, for terminals.
 	Colour bool
@@ -48,7 +86,11 @@ type Options struct {
 
 // Write writes the explanation of one trace.
 func Write(w io.Writer, t *Trace, o Options) error {
-	e := &explanation{Trace: t, o: o}
+	e := &explanation{Trace: t, o: o, values: t.Values}
+	if e.values == nil {
+		e.values = &Values{}
+		e.values.Number(t.Verdict)
+	}
 	e.head()
 	e.spans()
 	e.calls()
@@ -60,8 +102,9 @@ func Write(w io.Writer, t *Trace, o Options) error {
 // explanation is the text being written.
 type explanation struct {
 	*Trace
-	o Options
-	b strings.Builder
+	o      Options
+	values *Values
+	b      strings.Builder
 }
 
 // line writes a line at an indentation.

@@ -5,6 +5,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,7 +92,7 @@ func (e *explanation) step(a *score.ProtocolAccount, p *score.Protocol, shape se
 	if event.Verdict == score.EventOK {
 		moved = fmt.Sprintf(", state %s -> %s", safe(shape.States[s.From].Name), safe(shape.States[s.To].Name))
 	}
-	e.line(1, "%-14s %s is %s%s: %s%s", e.at(s.Time), what, safe(event.Name), named, e.paint(colourOf(verdict), verdict), moved)
+	e.line(1, "%-14s %s is %s%s: %s%s", e.at(s.Time), what, e.name(p, event), named, e.paint(colourOf(verdict), verdict), moved)
 	e.text(s)
 	legal := "nothing is legal any more"
 	if len(s.Legal) > 0 {
@@ -99,17 +100,17 @@ func (e *explanation) step(a *score.ProtocolAccount, p *score.Protocol, shape se
 	}
 	switch event.Verdict {
 	case score.EventOK:
-		if bound := registers(event); bound != "" {
+		if bound := e.registers(p, event); bound != "" {
 			e.below("it remembers %s", bound)
 		}
 	case score.EventBlocked:
 	case score.EventInconclusive:
 		e.below("%s", legal)
-		e.guard(shape, s, event)
+		e.guard(p, shape, s, event)
 		e.below("%s, and an event that was not recorded could make it legal, so it is no certain violation", event.Reason)
 	default:
 		e.below("%s; %s", legal, event.Reason)
-		e.guard(shape, s, event)
+		e.guard(p, shape, s, event)
 		if event.Verdict == score.EventViolation && a.Missing != "" {
 			e.below("%s, but no event that may be missing could make it legal", a.Missing)
 		}
@@ -123,13 +124,13 @@ func (e *explanation) below(format string, args ...any) {
 
 // guard shows the guard of the edge that waited for the event, and what it
 // compares.
-func (e *explanation) guard(shape session.Shape, s *score.StepAccount, event *score.Event) {
+func (e *explanation) guard(p *score.Protocol, shape session.Shape, s *score.StepAccount, event *score.Event) {
 	for _, edge := range shape.Edges {
 		if edge.From != s.From || edge.Event != event.Name || edge.Guards == "" {
 			continue
 		}
 		e.below("the guard is %s", safe(edge.Guards))
-		if bound := registers(event); bound != "" {
+		if bound := e.registers(p, event); bound != "" {
 			e.below("it remembers %s", bound)
 		} else {
 			e.below("it remembers nothing yet")
@@ -145,7 +146,7 @@ func (e *explanation) guard(shape session.Shape, s *score.StepAccount, event *sc
 			case e.o.Content:
 				e.below("the event's %s is %s", safe(field), safe(v.String()))
 			default:
-				e.below("the event has a %s (--show-content shows it)", safe(field))
+				e.below("the event's %s is %s (--show-content shows it)", safe(field), e.values.of(e.Verdict, p.Conversation).JSON(v.String()))
 			}
 		}
 	}
@@ -164,16 +165,24 @@ func guardFields(guards string) []string {
 }
 
 // registers writes what a protocol remembers.
-func registers(e *score.Event) string {
-	names := make([]string, 0, len(e.Registers))
-	for name := range e.Registers {
-		names = append(names, name)
+func (e *explanation) registers(p *score.Protocol, event *score.Event) string {
+	values := event.Registers
+	if !e.o.Content {
+		values = event.MaskedRegisters(e.values.of(e.Verdict, p.Conversation))
 	}
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = safe(name + " = " + e.Registers[name])
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, safe(name+" = "+values[name]))
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(out, ", ")
+}
+
+// name writes an event's name.
+func (e *explanation) name(p *score.Protocol, event *score.Event) string {
+	if e.o.Content {
+		return safe(event.FullName())
+	}
+	return safe(event.MaskedName(e.values.of(e.Verdict, p.Conversation)))
 }
 
 // fact says what happened.

@@ -65,6 +65,9 @@ type binding struct {
 func (t *tool) binding() (binding, bool) {
 	var all []binding
 	for p, n := range t.pairs {
+		if t.arguments.free(p.argument) || t.body().free(p.field) {
+			continue
+		}
 		b := binding{pair: p, pairCount: *n}
 		same, near, names := sameName(p.argument, p.field), akin(p.argument, p.field), identifies(p.argument) || identifies(p.field)
 		always := n.equal == n.both
@@ -96,9 +99,9 @@ func (t *tool) binding() (binding, bool) {
 }
 
 // subject returns the argument that names what a call is about, "" if there is
-// none that every call has.
+// none that every call has, or if it is free text.
 func (t *tool) subject() string {
-	list := t.arguments.scalars()
+	list := t.arguments.references()
 	slices.SortStableFunc(list, func(a, b string) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(t.arguments.of[a].longest, t.arguments.of[b].longest))
 	})
@@ -123,7 +126,7 @@ func weight(name string) int {
 // there before.
 func (t *tool) evidence() []string {
 	var out []string
-	for _, field := range t.body().scalars() {
+	for _, field := range t.body().references() {
 		known := t.body().of[field]
 		if !identifies(field) || holders[words(field)[0]] || !known.varies && t.body().objects > 1 {
 			continue

@@ -100,7 +100,7 @@ var sourceNames = []string{"source", "origin", "system", "backend", "provider", 
 
 func (g *guess) guessSource(t *tool) {
 	g.source, g.sourceWhy = "tool:"+t.name, "nothing in the results tells where they come from, so it is not checked"
-	for _, field := range t.body().scalars() {
+	for _, field := range t.body().references() {
 		known := t.body().of[field]
 		named := slices.ContainsFunc(sourceNames, func(name string) bool { return sameName(name, field) })
 		if named && !known.varies && known.texts == t.body().objects {
@@ -128,6 +128,9 @@ func (g *guess) guessTarget(t *tool) {
 		return
 	}
 	g.target, g.targetWhy = noun, "no argument is there in every call, so it is not checked"
+	if len(t.arguments.scalars()) > 0 {
+		g.targetWhy = "the arguments of every call are free text, so it is not checked"
+	}
 }
 
 func (g *guess) guessEvidence(t *tool) {

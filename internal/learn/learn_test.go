@@ -338,3 +338,50 @@ func asJSON(text string) string {
 	out, _ := json.Marshal(text) // a text can always be written
 	return string(out)
 }
+
+// References are made of identifiers, never of free text, however well it binds.
+func TestFreeTextIsNoReference(t *testing.T) {
+	calls := func(asked, evidence, source string) []score.CallAccount {
+		var out []score.CallAccount
+		for n := range 3 {
+			out = append(out, called(t, "create_note",
+				fmt.Sprintf(`{"title":"%s%d"}`, asked, n),
+				fmt.Sprintf(`{"title":"%s%d","receipt":"%s%d","source":%q}`, asked, n, evidence, n, source)))
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name, asked, evidence, source string
+		holds, lacks                  []string
+	}{
+		{
+			"identifiers", "note-", "r-", "notes", []string{
+				`target_ref: "note:{arguments.title}"`, `target_ref: "note:{result.title}"`, `source_ref: "source:notes"`, `evidence_refs: ["{result.receipt}"]`,
+			}, nil,
+		},
+		{
+			"free text", "a note about ", "it was noted as ", "our notes", []string{
+				`target_ref: "note" # the arguments of every call are free text, so it is not checked`, `source_ref: "tool:create_note"`,
+			}, []string{"{arguments", "{result", "our notes", "about", "noted"},
+		},
+		{"too long", strings.Repeat("x", 64), "r-", "notes", []string{`target_ref: "note"`, `source:notes`}, []string{"{arguments", "xxx"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := New()
+			l.Add(sessionOf("", false, calls(tt.asked, tt.evidence, tt.source)...))
+			text, _ := written(t, l, Options{Tails: -1})
+			for _, part := range tt.holds {
+				require.Contains(t, text, part)
+			}
+			for _, part := range tt.lacks {
+				require.NotContains(t, text, part)
+			}
+		})
+	}
+	// One call in words is enough.
+	l := New()
+	l.Add(sessionOf("", false, append(calls("note-", "r-", "notes"), called(t, "create_note", `{"title":"in words"}`, `{"title":"in words","receipt":"r-9","source":"notes"}`))...))
+	text, _ := written(t, l, Options{Tails: -1})
+	require.NotContains(t, text, "{arguments.title}")
+	require.Contains(t, text, `evidence_refs: ["{result.receipt}"]`)
+}

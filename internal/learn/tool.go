@@ -12,6 +12,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
@@ -163,6 +164,9 @@ type field struct {
 	constant string
 	varies   bool
 	longest  int // text
+	// free is set if a value does not have the shape of an identifier: free text is
+	// content, and no reference is made of it.
+	free bool
 }
 
 func newFields() *fields { return &fields{of: map[string]*field{}} }
@@ -194,6 +198,7 @@ func (f *fields) add(v engine.Value) {
 			continue
 		}
 		known.scalar++
+		known.free = known.free || text != "" && !mask.Identifier(text)
 		known.longest = max(known.longest, len(text))
 		if member.Kind() == engine.StringKind && text != "" {
 			known.texts++
@@ -239,6 +244,15 @@ func (f *fields) nearly() []string {
 	slices.Sort(out)
 	return out
 }
+
+// references lists the fields that every object has as a scalar, and never as free
+// text.
+func (f *fields) references() []string {
+	return slices.DeleteFunc(f.scalars(), f.free)
+}
+
+// free reports whether a field may hold free text.
+func (f *fields) free(key string) bool { return f.of[key] == nil || f.of[key].free }
 
 // scalars lists those of them that are always scalars.
 func (f *fields) scalars() []string {

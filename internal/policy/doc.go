@@ -166,7 +166,9 @@ against the glob in canonical form: 1.0, true.
 A template for a label must read only what is known when the event happens: no
 result for a tool_call, no arguments, result or tool for messages and spans. If
 it finds nothing, the rule does not match. What it renders is made a label as
-DefaultLabel does it.
+DefaultLabel does it. A label that was rendered from arguments, a result or
+attributes, and that the protocol does not have, is content: its length is
+reported in its place, as in !‹13 characters›.
 
 # Globs
 

@@ -42,6 +42,10 @@ type Roots uint16
 // Has reports whether r is in the set.
 func (rs Roots) Has(r Root) bool { return rs&(1<<r) != 0 }
 
+// content are the roots that hold arguments, results or, among the attributes of a
+// span, anything.
+var content = rootSet(RootArguments, RootResult, RootAttributes)
+
 // rootSet returns the set of the roots given.
 func rootSet(roots ...Root) Roots {
 	var rs Roots
@@ -203,6 +207,10 @@ func (t *Template) Literal() (string, bool) { return t.literal, len(t.parts) == 
 
 // Roots returns what the template reads.
 func (t *Template) Roots() Roots { return t.roots }
+
+// ReadsContent reports whether the template reads arguments, a result or a span's
+// attributes, so that what it renders must not be reported as it is.
+func (t *Template) ReadsContent() bool { return t.roots&content != 0 }
 
 // Render returns the text; false if a path found nothing, or found what is no
 // string, number or boolean. It allocates the text, and not even that for a

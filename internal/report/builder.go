@@ -14,13 +14,16 @@ import (
 	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/spill"
 )
 
 // Builder collects verdicts, from any number of goroutines.
 type Builder struct {
-	// Content puts arguments, results and messages into the details of the page.
+	// Content shows content: arguments, results and messages in the details of the
+	// page, and what protocols remember in every form. Without it, values are
+	// masked, see package mask.
 	Content bool
 
 	conversational bool
@@ -35,6 +38,7 @@ type Builder struct {
 // pending is a session that may grow: a conversation.
 type pending struct {
 	session *Session
+	values  mask.Values
 	details []spill.Blob
 }
 
@@ -76,15 +80,18 @@ func (o Origin) String() string {
 // Add takes the verdict on a trace. Traces of one conversation come in the order
 // in which they were judged.
 func (b *Builder) Add(t Trace) error {
-	detail, err := b.detail(&t)
-	if err != nil {
-		return err
-	}
 	v, spans := t.Verdict, t.Spans
 	if b.conversational {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return b.converse(&t, detail)
+		return b.converse(&t)
+	}
+	values := &mask.Values{}
+	of := func(*score.Protocol) *mask.Values { return values }
+	v.Number(of)
+	detail, err := b.detail(&t, of)
+	if err != nil {
+		return err
 	}
 	s := newSession(v.TraceID.String(), v)
 	s.origin = t.Origin
@@ -96,7 +103,7 @@ func (b *Builder) Add(t Trace) error {
 		s.Uncontracted = append(s.Uncontracted, uncontracted(c, spans))
 	}
 	for i := range v.Protocols {
-		s.protocol(&v.Protocols[i], spans)
+		b.protocol(s, &v.Protocols[i], spans, values)
 	}
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buffer)
@@ -133,11 +140,11 @@ func (b *Builder) put(s *Session, body []byte, details []spill.Blob) error {
 
 // converse deals a trace's verdict out to its conversations. What belongs to
 // none stays with the trace.
-func (b *Builder) converse(t *Trace, detail []byte) error {
+func (b *Builder) converse(t *Trace) error {
 	v, spans := t.Verdict, t.Spans
 	touched := map[*pending]bool{}
 	var trace *pending
-	own := func(conversation string) *Session {
+	own := func(conversation string) *pending {
 		p := trace
 		switch {
 		case conversation != "":
@@ -149,23 +156,25 @@ func (b *Builder) converse(t *Trace, detail []byte) error {
 			p = trace
 		}
 		touched[p] = true
-		return p.session
+		return p
 	}
 	for i := range v.Observations {
-		s := own(v.Observations[i].Conversation)
+		s := own(v.Observations[i].Conversation).session
 		o := observation(&v.Observations[i], spans)
 		o.TraceID = v.TraceID.String()
 		s.Observations = append(s.Observations, o)
 	}
 	for _, c := range v.Uncontracted {
-		s := own(c.Conversation)
+		s := own(c.Conversation).session
 		u := uncontracted(c, spans)
 		u.TraceID = v.TraceID.String()
 		s.Uncontracted = append(s.Uncontracted, u)
 	}
+	values := func(p *score.Protocol) *mask.Values { return &own(cmp.Or(p.Conversation, v.Conversation)).values }
+	v.Number(values)
 	for i := range v.Protocols {
 		p := &v.Protocols[i]
-		own(cmp.Or(p.Conversation, v.Conversation)).protocol(p, spans)
+		b.protocol(own(cmp.Or(p.Conversation, v.Conversation)).session, p, spans, values(p))
 	}
 	if v.Conversation != "" {
 		own(v.Conversation)
@@ -173,8 +182,9 @@ func (b *Builder) converse(t *Trace, detail []byte) error {
 	for p := range touched {
 		p.session.gaps |= v.GapsOf(p.session.ConversationID)
 	}
-	if detail == nil {
-		return nil
+	detail, err := b.detail(t, values)
+	if detail == nil || err != nil {
+		return err
 	}
 	d, err := b.report.bodies.Put(detail)
 	for p := range touched {
@@ -242,9 +252,9 @@ func uncontracted(c score.Call, spans []genai.Span) Uncontracted {
 	return Uncontracted{SpanID: spans[c.Span].SpanID.String(), Tool: strings.Clone(c.Tool), CallID: strings.Clone(c.ID)}
 }
 
-// protocol adds a protocol's verdict. One that goes on from an earlier trace of
-// the conversation has the verdict of all of it.
-func (s *Session) protocol(p *score.Protocol, spans []genai.Span) {
+// protocol adds a protocol's verdict to its session. One that goes on from an
+// earlier trace of the conversation has the verdict of all of it.
+func (b *Builder) protocol(s *Session, p *score.Protocol, spans []genai.Span, values *mask.Values) {
 	var out *Protocol
 	for i := range s.Protocols {
 		if p.Conversation != "" && s.Protocols[i].Name == p.Protocol.Name {
@@ -258,12 +268,9 @@ func (s *Session) protocol(p *score.Protocol, spans []genai.Span) {
 	out.Verdict, out.Complete = p.Verdict.String(), p.Complete
 	for i := range p.Events {
 		e := &p.Events[i]
-		registers := map[string]rawJSON{}
-		for name, value := range e.Registers {
-			registers[name] = rawJSON(value)
-		}
+		name, registers := b.shown(e, values)
 		out.Events = append(out.Events, Event{
-			Event:     strings.Clone(e.Name),
+			Event:     strings.Clone(name),
 			Time:      e.Time.Time().Format(time.RFC3339Nano),
 			SpanID:    spans[e.Span].SpanID.String(),
 			TraceID:   spans[e.Span].TraceID.String(),
@@ -273,6 +280,21 @@ func (s *Session) protocol(p *score.Protocol, spans []genai.Span) {
 			Registers: registers,
 		})
 	}
+}
+
+// shown returns an event's name and registers as the report shows them.
+func (b *Builder) shown(e *score.Event, values *mask.Values) (name string, registers map[string]rawJSON) {
+	registers = map[string]rawJSON{}
+	if b.Content {
+		for name, value := range e.Registers {
+			registers[name] = rawJSON(value)
+		}
+		return e.FullName(), registers
+	}
+	for name, masked := range e.MaskedRegisters(values) {
+		registers[name] = rawJSON(`"` + masked + `"`) // a mask has nothing to escape
+	}
+	return e.MaskedName(values), registers
 }
 
 // conclude draws the session's verdict from its parts, and writes it down, into b.

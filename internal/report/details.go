@@ -12,6 +12,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
@@ -74,7 +75,7 @@ type detailStep struct {
 
 // detail writes down what the page shows of a trace; nil if nobody told how the
 // verdict came about.
-func (b *Builder) detail(t *Trace) ([]byte, error) {
+func (b *Builder) detail(t *Trace, values func(*score.Protocol) *mask.Values) ([]byte, error) {
 	if t.Account == nil {
 		return nil, nil
 	}
@@ -87,7 +88,8 @@ func (b *Builder) detail(t *Trace) ([]byte, error) {
 	}
 	d.items(b, t)
 	for i := range t.Account.Protocols {
-		d.protocol(&t.Account.Protocols[i], &t.Verdict.Protocols[i])
+		p := &t.Verdict.Protocols[i]
+		d.protocol(b, &t.Account.Protocols[i], p, values(p))
 	}
 	return json.Marshal(&d)
 }
@@ -181,7 +183,7 @@ func since(start, at genai.Timestamp) string {
 }
 
 // protocol lists a protocol's events.
-func (d *detail) protocol(a *score.ProtocolAccount, p *score.Protocol) {
+func (d *detail) protocol(b *Builder, a *score.ProtocolAccount, p *score.Protocol, values *mask.Values) {
 	out := detailProtocol{Name: a.Protocol.Name, Steps: []detailStep{}}
 	used := map[int]bool{}
 	for i := range a.Steps {
@@ -190,8 +192,9 @@ func (d *detail) protocol(a *score.ProtocolAccount, p *score.Protocol) {
 			continue
 		}
 		e := &p.Events[s.Event]
+		name, registers := b.shown(e, values)
 		step := detailStep{
-			Item: -1, Event: e.Name, Verdict: e.Verdict.String(), Expected: append([]string{}, e.Expected...), Reason: e.Reason, From: s.From, To: s.To,
+			Item: -1, Event: name, Verdict: e.Verdict.String(), Expected: append([]string{}, e.Expected...), Reason: e.Reason, From: s.From, To: s.To,
 		}
 		for j := range d.Items {
 			if !used[j] && sameFact(d.Items[j].fact, s.FactAccount) {
@@ -199,11 +202,8 @@ func (d *detail) protocol(a *score.ProtocolAccount, p *score.Protocol) {
 				break
 			}
 		}
-		for name, value := range e.Registers {
-			if step.Registers == nil {
-				step.Registers = map[string]rawJSON{}
-			}
-			step.Registers[name] = rawJSON(value)
+		if len(registers) > 0 {
+			step.Registers = registers
 		}
 		out.Steps = append(out.Steps, step)
 	}

@@ -100,7 +100,7 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 		}
 		out.WriteString("]</script>\n")
 	}
-	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts, "states": States, "gaps": Gaps})
+	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts, "states": States, "gaps": Gaps, "content": page.Content})
 	if err != nil {
 		return err
 	}

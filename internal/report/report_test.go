@@ -11,6 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
 func TestJSON(t *testing.T) {
@@ -87,4 +91,63 @@ func TestRemove(t *testing.T) {
 		require.Equal(t, string(want), string(written(t, func(w *bytes.Buffer) error { return r.JSON(w) })))
 		require.NoError(t, r.Close())
 	}
+}
+
+// Values are masked, numbered over all traces of a session, and there if content
+// is asked for.
+func TestMaskedRegisters(t *testing.T) {
+	step := func(n int, name, rendered string, registers map[string]string) score.Event {
+		return score.Event{Span: n, Name: name, Rendered: rendered, Time: start + genai.Timestamp(n)*second, Registers: registers}
+	}
+	protocol := func(name string, events ...score.Event) score.Protocol {
+		return score.Protocol{Protocol: &policy.Protocol{Name: name}, Conversation: "c-1", Events: events}
+	}
+	trace := func(id byte, protocols ...score.Protocol) judgedTrace {
+		return judgedTrace{&score.Session{TraceID: genai.TraceID{15: id}, Conversation: "c-1", Start: start, Protocols: protocols}, spansOf(id, 6)}
+	}
+	traces := []judgedTrace{
+		// By time: "late" comes after what the second protocol remembers.
+		trace(1, protocol("a", step(3, "!A", "", map[string]string{"x": `"late"`})),
+			protocol("b", step(1, "!B", "", map[string]string{"y": `"one"`, "x": "2"}), step(2, "!‹5 characters›", "label", map[string]string{"y": `"one"`, "x": "2"}))),
+		trace(2, protocol("a", step(4, "!A", "", map[string]string{"x": `"one"`}), step(5, "!A", "", map[string]string{"x": `"new"`}))),
+	}
+	events := func(conversational, content bool) []string {
+		b := NewBuilder(conversational)
+		b.Content = content
+		for _, tr := range traces {
+			require.NoError(t, b.Add(tr.trace()))
+		}
+		r, err := b.Report(Inputs{})
+		require.NoError(t, err)
+		defer r.Close()
+		var out []string
+		for s, err := range r.Sessions() {
+			require.NoError(t, err)
+			for _, p := range s.Protocols {
+				for _, e := range p.Events {
+					text, err := json.Marshal(e.Registers)
+					require.NoError(t, err)
+					out = append(out, e.Event+" "+string(text))
+				}
+			}
+		}
+		return out
+	}
+	require.Equal(t, []string{
+		`!A {"x":"‹4 characters, #4›"}`,
+		`!B {"x":"‹1 character, #1›","y":"‹3 characters, #2›"}`,
+		`!‹5 characters, #3› {"x":"‹1 character, #1›","y":"‹3 characters, #2›"}`,
+		`!A {"x":"‹3 characters, #1›"}`,
+		`!A {"x":"‹3 characters, #2›"}`,
+	}, events(false, false), "a session is a trace")
+	require.Equal(t, []string{
+		`!A {"x":"‹4 characters, #4›"}`,
+		`!A {"x":"‹3 characters, #2›"}`,
+		`!A {"x":"‹3 characters, #5›"}`,
+		`!B {"x":"‹1 character, #1›","y":"‹3 characters, #2›"}`,
+		`!‹5 characters, #3› {"x":"‹1 character, #1›","y":"‹3 characters, #2›"}`,
+	}, events(true, false), "a session is a conversation")
+	require.Equal(t, []string{
+		`!A {"x":"late"}`, `!B {"x":2,"y":"one"}`, `!label {"x":2,"y":"one"}`, `!A {"x":"one"}`, `!A {"x":"new"}`,
+	}, events(false, true), "content is asked for")
 }

@@ -91,6 +91,8 @@ type Rendering struct {
 	Template string
 	Text     string
 	Found    bool
+	// Content is set if the template reads content, see [policy.Template].
+	Content bool
 }
 
 // FactAccount is something that happened.
@@ -236,7 +238,7 @@ func (a *Account) tried(s scope, c *policy.Contract, bound engine.Contract, env 
 			return
 		}
 		text, ok := t.Render(s)
-		tr.Templates = append(tr.Templates, Rendering{Field: field, Template: t.String(), Text: text, Found: ok && text != ""})
+		tr.Templates = append(tr.Templates, Rendering{Field: field, Template: t.String(), Text: text, Found: ok && text != "", Content: t.ReadsContent()})
 	}
 	o := &c.Observation
 	render("source_ref", c.SourceRef)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
@@ -119,6 +120,7 @@ func (r *runner) step(x *fact) {
 	event, payload, rule, ok := r.project(x)
 	doubts := r.doubts(x)
 	r.doubt(x, doubts)
+	rendered := r.hide(&event, rule)
 	if !ok {
 		if x.delegated {
 			return // it was never said to anybody outside
@@ -151,7 +153,7 @@ func (r *runner) step(x *fact) {
 	default:
 		outcome = r.monitor.Step(event.Direction, event.Label, payload)
 	}
-	e := Event{Span: x.span, Name: event.String(), Time: x.time, Registers: r.registers()}
+	e := Event{Span: x.span, Name: event.String(), Rendered: rendered, Time: x.time, Registers: r.registers()}
 	switch outcome.Result {
 	case session.OK:
 	case session.Unrecognized:
@@ -333,6 +335,19 @@ func (r *runner) project(x *fact) (session.Event, session.Payload, *policy.Event
 		return session.Event{Direction: rule.Direction, Label: label}, r.payload(x, captures), rule, true
 	}
 	return session.Event{}, nil, nil, false
+}
+
+// hide replaces an event's label by its length, and returns the label, if it was
+// rendered from content and the protocol does not know it. A label that it knows
+// is the policy's own word. To the monitor, all labels that it does not know are
+// the same.
+func (r *runner) hide(event *session.Event, rule *policy.EventRule) (rendered string) {
+	if rule == nil || !rule.Label.ReadsContent() || r.p.Automaton.Symbol(event.Direction, event.Label) != session.NoSymbol {
+		return ""
+	}
+	rendered = event.Label
+	event.Label = mask.Length(rendered)
+	return rendered
 }
 
 func (r *runner) scope(x *fact) policy.Scope {

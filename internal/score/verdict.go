@@ -187,10 +187,15 @@ type Protocol struct {
 
 // Event is one step of a protocol's monitor.
 type Event struct {
-	Span    int
-	Name    string // !Label or ?Label
-	Time    genai.Timestamp
-	Verdict EventVerdict
+	Span int
+	// Name is !Label or ?Label. It holds no content: see Rendered.
+	Name string
+	// Rendered is the label itself if it was rendered from content (arguments, a
+	// result, span attributes) and the protocol does not know it; Name then has
+	// its length in place of it. It is "" for any other event.
+	Rendered string
+	Time     genai.Timestamp
+	Verdict  EventVerdict
 	// Expected is the sorted set of legal events, for anything but EventOK.
 	Expected []string
 	// Reason says why, for anything but EventOK. It holds no content.

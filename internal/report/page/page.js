@@ -271,7 +271,7 @@
         s.reason ? ` (${s.reason})` : ''));
     }
     const registers = Object.entries(s.registers || {});
-    if (registers.length) out.push(el('span', { class: 'dim expected' }, registers.map(([k, v]) => `${k} = ${JSON.stringify(v)}`).join(', ')));
+    if (registers.length) out.push(el('span', { class: 'dim expected' }, registers.map(([k, v]) => `${k} = ${words.content ? JSON.stringify(v) : v}`).join(', ')));
     return out;
   }
 
