@@ -10,11 +10,12 @@ This comment is the manual of the file format.
 
 # The file
 
-One YAML document in UTF-8, at most 4 MiB, a mapping with two keys, both
+One YAML document in UTF-8, at most 4 MiB, a mapping with three keys, all
 optional:
 
-	contracts:  a list; see Contracts
-	protocols:  a list; see Protocols
+	schema_version:  1, the version of this format. Default: 1. Any other is an error.
+	contracts:       a list; see Contracts
+	protocols:       a list; see Protocols
 
 	contracts:
 	  - name: customer-found
@@ -210,6 +211,21 @@ The paths of arguments and result in event rules are such queries, or short form
 without the $: cabin, passengers[0].name, ["any name"].
 
 Globs, templates, paths and regular expressions are at most 4,096 bytes long.
+
+# Hashes
+
+Policy.Hash identifies the content of a policy. It is "sha256:" and the SHA-256, in
+hex, of the policy's data as JSON with sorted keys and without white space. These do
+not change it: comments, layout, the order of keys, anchors and merge keys against
+what they stand for, a key whose value is null, schema_version: 1, and whether the
+policy is read from a file or stands in the collector's configuration. A key that is
+written with its default value does. Every verdict carries the hash.
+
+Protocol.Hash identifies what decides the events and the steps of one protocol: all
+of its keys but those that describe it, with its automaton in place of protocol or
+states. If one of its event rules reads decision, truth_state or contract, the
+contracts are part of it. The state of a conversation belongs to this hash: a
+protocol whose hash changes begins anew.
 
 # Errors and warnings
 

@@ -18,9 +18,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxPolicySize bounds the text of a policy in bytes. A contract takes about
-// half a kilobyte, so this is some thousands of them.
-const maxPolicySize = 4 << 20
+// MaxSize bounds the text of a policy in bytes. A contract takes about half a
+// kilobyte, so this is some thousands of them.
+const MaxSize = 4 << 20
+
+// schemaVersion is the only version of the file format so far.
+const schemaVersion = 1
 
 // Load reads, checks and compiles a policy file. name is the file's name for
 // messages. The error is Diagnostics with every place that is wrong; then there
@@ -35,6 +38,9 @@ func load(src *source) (*Policy, error) {
 	if root := l.parse(); root != nil {
 		l.cost = 4*treeCost(root) + maxAliasCost // no node is visited four times
 		l.policy(at{node: root}, p)
+		if len(l.errors) == 0 {
+			l.hash(root, p)
+		}
 	}
 	if len(l.errors) > 0 {
 		return nil, l.finish(l.errors, l.more)
@@ -67,8 +73,8 @@ func (l *loader) finish(ds []Diagnostic, more bool) Diagnostics {
 // reported.
 func (l *loader) parse() *yaml.Node {
 	text := l.src.text
-	if len(text) > maxPolicySize {
-		l.report(SeverityError, 1, 1, "", fmt.Sprintf("the policy is larger than %d MiB", maxPolicySize>>20))
+	if len(text) > MaxSize {
+		l.report(SeverityError, 1, 1, "", fmt.Sprintf("the policy is larger than %d MiB", MaxSize>>20))
 		return nil
 	}
 	if offset, what := unreadable(text); offset >= 0 {
@@ -183,11 +189,14 @@ func (l *loader) policy(a at, p *Policy) {
 		l.errorf(a, "the policy is empty")
 		return
 	}
-	m, ok := l.mapping(a, "contracts", "protocols")
+	m, ok := l.mapping(a, "schema_version", "contracts", "protocols")
 	if !ok {
 		return
 	}
-	if len(m.fields) == 0 {
+	l.schemaVersion(m)
+	_, contracts := m.get("contracts")
+	_, protocols := m.get("protocols")
+	if !contracts && !protocols {
 		l.warnf(a, "the policy has neither contracts nor protocols, so nothing is judged")
 	}
 	if a, ok := m.get("contracts"); ok {
@@ -195,6 +204,22 @@ func (l *loader) policy(a at, p *Policy) {
 	}
 	if a, ok := m.get("protocols"); ok {
 		p.Protocols = l.protocols(a, p.Contracts)
+	}
+}
+
+// schemaVersion checks the optional version of the file format.
+func (l *loader) schemaVersion(m *mapping) {
+	a, ok := m.get("schema_version")
+	if !ok {
+		return
+	}
+	a, ok = l.scalar(a, "the number 1", "!!int", "!!float")
+	if !ok {
+		return
+	}
+	var n int64
+	if a.node.ShortTag() != "!!int" || a.node.Decode(&n) != nil || n != schemaVersion {
+		l.errorf(a, "schema_version %s is not supported; this version reads schema_version %d", clip(a.node.Value), schemaVersion)
 	}
 }
 

@@ -183,7 +183,7 @@ func TestLoadEveryKey(t *testing.T) {
 
 	drawn := p.Protocols[1]
 	require.Equal(t, Protocol{
-		Name: "drawn", Index: 1, Automaton: drawn.Automaton,
+		Name: "drawn", Index: 1, Hash: drawn.Hash, Automaton: drawn.Automaton,
 	}, *drawn)
 	require.Equal(t, []string{"!write", "?read"}, eventNamesOf(drawn.Automaton))
 }
@@ -360,6 +360,7 @@ func drawPolicy(t *rapid.T) map[string]any {
 		protocols = append(protocols, p)
 	}
 	m["contracts"], m["protocols"] = contracts, protocols
+	maybe(m, "schema_version", 1, 1, 1, 2)
 	return m
 }
 

@@ -14,6 +14,12 @@ import (
 // Policy is a loaded, validated and compiled policy file. It is immutable and
 // safe for any number of goroutines.
 type Policy struct {
+	// Hash identifies the content of the policy: "sha256:" and the hash, in hex, of
+	// its data as JSON with sorted keys and without white space. Comments, layout,
+	// the order of keys, anchors, null values and schema_version do not count, nor
+	// whether the policy came as text or as a map.
+	Hash string
+
 	Contracts []*Contract // in file order: the first that seals is the verdict
 	Protocols []*Protocol // in file order
 	Warnings  []Diagnostic
@@ -113,9 +119,15 @@ func (k Kind) Input() (engine.InputKind, bool) {
 // Protocol is the order in which an agent may act, and the projection that
 // turns facts into its events.
 type Protocol struct {
-	Name      string // unique among the protocols of the policy
-	Index     int    // its place in Policy.Protocols
-	Match     Match  // which sessions it follows; Tools is empty
+	Name  string // unique among the protocols of the policy
+	Index int    // its place in Policy.Protocols
+	Match Match  // which sessions it follows; Tools is empty
+
+	// Hash identifies everything that decides which events the protocol sees and
+	// how it steps: its settings, its automaton, its event rules and, if a rule
+	// reads a verdict, the contracts. The state of a conversation belongs to it.
+	Hash string
+
 	Session   SessionKind
 	Source    string // the protocol text; "" where the file gives states
 	Automaton *session.Automaton
@@ -228,6 +240,11 @@ type EventRule struct {
 	SpanName   Globs           // at most one
 	Attributes []AttributeGlob // all must hold; ordered by name
 	AtEnd      bool            // a span event at the span's end instead of its start
+}
+
+// ReadsVerdict reports whether the rule reads the verdict on a tool result.
+func (r *EventRule) ReadsVerdict() bool {
+	return r.Decision != "" || r.TruthState != "" || r.Contract != ""
 }
 
 // EventKind is the kind of fact that an event comes from.
