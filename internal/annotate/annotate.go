@@ -60,6 +60,8 @@ type names struct {
 	protocolPrefix                                                                 string
 
 	compliance, protocols, score, observations, sealed, blocked, uncaptured, uncontracted, violations, gaps, finalizedBy, late string
+
+	policyHash string
 }
 
 // New returns a writer.
@@ -81,7 +83,7 @@ func New(o Options) *Writer {
 		observations: p + "session.observations", sealed: p + "session.sealed", blocked: p + "session.blocked",
 		uncaptured: p + "session.uncaptured", uncontracted: p + "session.uncontracted",
 		violations: p + "session.violations", gaps: p + "session.gaps", finalizedBy: p + "session.finalized_by",
-		late: p + "late",
+		late: p + "late", policyHash: p + "policy.hash",
 	}}
 }
 
@@ -218,6 +220,9 @@ func (w *Writer) session(root ptrace.Span, v *score.Session, finalizedBy string)
 	}
 	if finalizedBy != "" {
 		a.PutStr(w.names.finalizedBy, finalizedBy)
+	}
+	if v.PolicyHash != "" {
+		a.PutStr(w.names.policyHash, v.PolicyHash)
 	}
 	if w.o.EvaluationEvents {
 		for i := range v.Protocols {

@@ -118,3 +118,30 @@ func TestNoContent(t *testing.T) {
 		}
 	}
 }
+
+// The root of a session names the policy that it was evaluated by, in the form of
+// policy.Policy.Hash, and no other span does.
+func TestPolicyHash(t *testing.T) {
+	traces, scorer := recorded(t)
+	require.NotEmpty(t, scorer.Policy().Hash)
+	w := annotate.New(annotate.Options{Prefix: "acme."})
+	for _, td := range traces {
+		out := ptrace.NewTraces()
+		td.CopyTo(out)
+		facts, spans := genai.NewDecoder(genai.Options{}).Traces(out)
+		v := scorer.Trace(facts, nil)
+		w.Session(spans, v, "root")
+		for i, span := range spans {
+			hash, ok := span.Attributes().Get("acme.policy.hash")
+			require.Equal(t, i == v.Root, ok)
+			if ok {
+				require.Equal(t, scorer.Policy().Hash, hash.Str())
+			}
+		}
+		w.Late(spans, scorer.Late(facts))
+		for _, span := range spans {
+			_, ok := span.Attributes().Get("acme.policy.hash")
+			require.False(t, ok, "late spans have no session")
+		}
+	}
+}

@@ -221,6 +221,7 @@ func newSession(id string, v *score.Session) *Session {
 		TraceIDs:     []string{v.TraceID.String()},
 		Agent:        strings.Clone(v.Agent),
 		Service:      strings.Clone(v.Service),
+		PolicyHash:   v.PolicyHash,
 		Observations: []Observation{},
 		Protocols:    []Protocol{},
 		Uncontracted: []Uncontracted{},

@@ -48,6 +48,7 @@ type Session struct {
 	ConversationID string        `json:"conversation_id"`
 	Agent          string        `json:"agent"`
 	Service        string        `json:"service"`
+	PolicyHash     string        `json:"policy_hash"`
 	Compliance     string        `json:"compliance"`
 	Complete       bool          `json:"complete"`
 	Gaps           []string      `json:"gaps"`  // why events may be missing

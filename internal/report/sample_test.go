@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +96,7 @@ func samples() []judgedTrace {
 		v.TraceID, v.Conversation = genai.TraceID{15: trace}, conversation
 		v.Start = start + genai.Timestamp(trace)*10*second
 		v.Agent, v.Service = "agent-1", "service"
+		v.PolicyHash = "sha256:" + strings.Repeat("0123456789abcdef", 4)
 		for i := range v.Observations {
 			v.Observations[i].Conversation = conversation
 		}

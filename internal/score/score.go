@@ -61,7 +61,7 @@ func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account
 	t := newTrace(spans)
 	t.account = account
 	f := newFacts(t, nil, &history{}, s.known(t, store))
-	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
+	v := &Session{TraceID: spans[0].TraceID, PolicyHash: s.policy.Hash, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
 	v.describe(t)
 	v.lacks(f.gaps)
 

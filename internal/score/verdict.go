@@ -88,6 +88,10 @@ type Session struct {
 
 	Start, End genai.Timestamp // of the first span's start, of the last span's end
 
+	// PolicyHash identifies the policy that the session was evaluated by, see
+	// policy.Policy.Hash.
+	PolicyHash string
+
 	// Compliance is the worst verdict of the protocols; Compliant if none
 	// follows the session.
 	Compliance Compliance

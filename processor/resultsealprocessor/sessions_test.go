@@ -32,7 +32,7 @@ import (
 //	shutdown
 //
 // An answer is a line for each span that came out since, with what was written
-// onto it: resultseal.* without the prefix and without fingerprints.
+// onto it: resultseal.* without the prefix, fingerprints and hashes.
 func TestSessionScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/sessions/*.txt")
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func describeAnnotated(out *strings.Builder, span ptrace.Span) {
 	fmt.Fprintf(out, "%s/%s\n", strings.TrimRight(string(id[:]), "\x00"), span.Name())
 	var lines []string
 	for key, v := range span.Attributes().All() {
-		if name, ok := strings.CutPrefix(key, "resultseal."); ok && name != "fingerprint" && name != "contract" && name != "claim_type" {
+		if name, ok := strings.CutPrefix(key, "resultseal."); ok && name != "fingerprint" && name != "contract" && name != "claim_type" && name != "policy.hash" {
 			lines = append(lines, fmt.Sprintf("  %s: %s", name, v.AsString()))
 		} else if strings.HasPrefix(key, "gen_ai.tool.call.") && key != "gen_ai.tool.call.id" && !strings.HasPrefix(v.AsString(), "{") {
 			lines = append(lines, fmt.Sprintf("  (%s: %s)", key, v.AsString()))
