@@ -17,6 +17,7 @@ func main() {
 
 // run executes the command line and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stderr = messages{stderr}
 	cmd := newRootCommand()
 	cmd.SetArgs(args)
 	cmd.SetIn(stdin)

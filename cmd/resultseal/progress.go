@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
+
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 )
 
 // progressDelay is how long work has to take before it is worth a bar.
@@ -34,6 +36,9 @@ type bar struct {
 func newBar(w io.Writer, terminal bool, delay time.Duration, paths []string) *bar {
 	if !terminal {
 		return nil
+	}
+	if m, ok := w.(messages); ok {
+		w = m.Writer // the bar moves the cursor
 	}
 	b := &bar{
 		w:       w,
@@ -109,7 +114,7 @@ func (b *bar) say(w io.Writer, line string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.writer != nil {
-			b.writer.Log("%s", line)
+			b.writer.Log("%s", display.Lines(line))
 			return
 		}
 	}

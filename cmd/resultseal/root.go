@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
@@ -90,8 +91,23 @@ func status(err error, stderr io.Writer) int {
 	return 2
 }
 
+// messages writes what a person reads on standard error. Names of files and of
+// what is in them are foreign text, so each write goes through [display.Lines].
+type messages struct{ io.Writer }
+
+// Write implements io.Writer. A message is one write.
+func (m messages) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(m.Writer, display.Lines(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
+	if m, ok := w.(messages); ok {
+		w = m.Writer
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
@@ -111,7 +112,7 @@ func validate(cmd *cobra.Command, name string, named bool) (code int, err error)
 			fmt.Fprintln(cmd.ErrOrStderr(), file.tell("warning", w.path, w.message))
 		}
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)\n", name, kind)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)\n", display.Line(name), kind)
 	return 0, err
 }
 

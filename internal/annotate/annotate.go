@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
@@ -148,11 +149,11 @@ func (w *Writer) observation(span ptrace.Span, o *score.Observation) {
 		a.PutStr(w.names.contentHash, w.hash(o.ContentHash))
 	}
 	if w.o.Record {
-		a.PutStr(w.names.sourceRef, o.Record.SourceRef)
-		a.PutStr(w.names.targetRef, o.TargetRef)
+		a.PutStr(w.names.sourceRef, display.Line(o.Record.SourceRef))
+		a.PutStr(w.names.targetRef, display.Line(o.TargetRef))
 		putStrings(a, w.names.evidenceRefs, o.Record.EvidenceRefs)
-		a.PutStr(w.names.observationID, o.Record.ObservationID)
-		a.PutStr(w.names.toolCallID, o.Record.ToolCallID)
+		a.PutStr(w.names.observationID, display.Line(o.Record.ObservationID))
+		a.PutStr(w.names.toolCallID, display.Line(o.Record.ToolCallID))
 	}
 	if w.o.EvaluationEvents {
 		reasons := make([]string, len(o.Evaluation.ReasonCodes))
@@ -256,10 +257,12 @@ func evaluation(span ptrace.Span, name string, passed bool, label, explanation s
 	}
 }
 
+// putStrings writes strings that may come from telemetry. Their length is bounded
+// where they are made.
 func putStrings(m pcommon.Map, key string, values []string) {
 	s := m.PutEmptySlice(key)
 	s.EnsureCapacity(len(values))
 	for _, v := range values {
-		s.AppendEmpty().SetStr(v)
+		s.AppendEmpty().SetStr(display.Line(v))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -283,9 +284,9 @@ func (c *Coverage) uncontracted() []Finding {
 		t := c.tools[name]
 		switch {
 		case t.uncontracted == t.calls:
-			all = append(all, Finding{Message: fmt.Sprintf("no contract is for the tool %s (%s)", printable(name), number(t.calls, "call"))})
+			all = append(all, Finding{Message: fmt.Sprintf("no contract is for the tool %s (%s)", display.Line(name), number(t.calls, "call"))})
 		case t.uncontracted > 0:
-			all = append(all, Finding{Message: fmt.Sprintf("no contract is for %d of %s of the tool %s", t.uncontracted, number(t.calls, "call"), printable(name))})
+			all = append(all, Finding{Message: fmt.Sprintf("no contract is for %d of %s of the tool %s", t.uncontracted, number(t.calls, "call"), display.Line(name))})
 		}
 	}
 	return all
@@ -346,7 +347,7 @@ func list(names map[string]int) string {
 		keys, rest = keys[:most], fmt.Sprintf(" and %d more", more)
 	}
 	for i, key := range keys {
-		if keys[i] = printable(key); key == "" {
+		if keys[i] = display.Line(key); key == "" {
 			keys[i] = "(none named)"
 		}
 	}
@@ -369,15 +370,4 @@ func number(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// printable keeps names that come from telemetry from writing to the terminal
-// what is no text.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' {
-			return '?'
-		}
-		return r
-	}, s)
 }

@@ -22,6 +22,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
@@ -109,7 +110,12 @@ type explanation struct {
 
 // line writes a line at an indentation.
 func (e *explanation) line(indent int, format string, args ...any) {
-	text := printable(fmt.Sprintf(format, args...), e.o.Colour)
+	text := fmt.Sprintf(format, args...)
+	if e.o.Colour {
+		text = display.Painted(text) // only paint writes escapes, see safe
+	} else {
+		text = display.Line(text)
+	}
 	e.b.WriteString(strings.TrimRight(strings.Repeat("  ", indent)+text, " "))
 	e.b.WriteByte('\n')
 }
@@ -120,22 +126,8 @@ func (e *explanation) section(name string) {
 	e.line(0, "%s", name)
 }
 
-// printable replaces what could write to a terminal by itself; names come from
-// telemetry.
-func printable(s string, colour bool) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\x1b' && colour {
-			return r // only paint writes it, see safe
-		}
-		if r < 0x20 || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' {
-			return '?'
-		}
-		return r
-	}, s)
-}
-
 // safe is a text from telemetry.
-func safe(s string) string { return printable(s, false) }
+func safe(s string) string { return display.Line(s) }
 
 // paint colours a word: green what holds, red what does not, yellow the rest.
 func (e *explanation) paint(colour, word string) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
@@ -152,7 +153,7 @@ func (t *tables) tools() {
 	}
 	w := newTable("tool", "calls", "sealed", "blocked", "uncaptured", "no contract")
 	for _, tool := range t.report.Summary.ByTool {
-		w.AppendRow(table.Row{printable(tool.Tool), tool.Total + tool.Uncontracted, tool.Sealed, tool.Blocked, tool.Uncaptured, tool.Uncontracted})
+		w.AppendRow(table.Row{display.Line(tool.Tool), tool.Total + tool.Uncontracted, tool.Sealed, tool.Blocked, tool.Uncaptured, tool.Uncontracted})
 	}
 	t.render(w)
 }
@@ -165,7 +166,7 @@ func (t *tables) reasons() {
 	for _, reason := range byCount(t.report.Summary.ByReason) {
 		g := t.blocked[reason]
 		tools := slices.Sorted(maps.Keys(g.tools))
-		shown := printable(strings.Join(tools[:min(len(tools), 3)], ", "))
+		shown := display.Line(strings.Join(tools[:min(len(tools), 3)], ", "))
 		if more := len(tools) - 3; more > 0 {
 			shown += fmt.Sprintf(" and %d more", more)
 		}
@@ -197,7 +198,7 @@ func (t *tables) findings() {
 			fmt.Fprintf(&t.b, "and %d more kinds of findings; --format json has them all\n", len(t.verdicts)-i)
 			break
 		}
-		fmt.Fprintf(&t.b, "%s %s", t.paint(complianceColour(g.verdict), g.verdict), printable(g.text))
+		fmt.Fprintf(&t.b, "%s %s", t.paint(complianceColour(g.verdict), g.verdict), display.Line(g.text))
 		if g.count > 1 {
 			fmt.Fprintf(&t.b, " (%d sessions)", g.count)
 		}
@@ -238,17 +239,6 @@ func number(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// printable keeps names that come from telemetry from writing to the terminal
-// what is no text.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 func complianceColour(c string) text.Color {

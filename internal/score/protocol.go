@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
@@ -153,7 +154,7 @@ func (r *runner) step(x *fact) {
 	default:
 		outcome = r.monitor.Step(event.Direction, event.Label, payload)
 	}
-	e := Event{Span: x.span, Name: event.String(), Rendered: rendered, Time: x.time, Registers: r.registers()}
+	e := Event{Span: x.span, Name: display.Field(event.String()), Rendered: rendered, Time: x.time, Registers: r.registers()}
 	switch outcome.Result {
 	case session.OK:
 	case session.Unrecognized:

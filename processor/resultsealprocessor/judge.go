@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -284,12 +285,13 @@ func (w *warnings) warn(o *score.Observation) {
 	if w.count.Load() >= maxWarned {
 		return
 	}
-	if _, again := w.tools.LoadOrStore(o.Tool, struct{}{}); again {
+	tool := display.Field(o.Tool)
+	if _, again := w.tools.LoadOrStore(tool, struct{}{}); again {
 		return
 	}
 	w.count.Add(1)
 	w.logger.Warn("a tool call came without usable content, so nothing can be said of its result",
-		zap.String("tool", o.Tool),
+		zap.String("tool", tool),
 		zap.String("contract", o.Contract.Name),
 		zap.String("reason", string(o.Evaluation.ReasonCodes[0])),
 		zap.String("switch", o.ContentSwitch))

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
@@ -254,6 +255,7 @@ func (r *recorder) ScoreDuration(took time.Duration) {
 
 // toolLabel is the name under which a tool is counted.
 func (r *recorder) toolLabel(tool string) string {
+	tool = display.Label(tool)
 	if _, known := r.tools.get(tool); known {
 		return tool
 	}
@@ -268,7 +270,7 @@ func (r *recorder) add(counter metric.Int64Counter, n int64, s series) {
 	if !ok {
 		var attributes []attribute.KeyValue
 		for i, name := range seriesAttributes[s.kind] {
-			attributes = append(attributes, attribute.String(name, s.values[i]))
+			attributes = append(attributes, attribute.String(name, display.Label(s.values[i])))
 		}
 		option = metric.WithAttributeSet(attribute.NewSet(attributes...))
 		r.options.add(s, 0, option)

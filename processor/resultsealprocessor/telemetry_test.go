@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,6 +171,22 @@ func TestToolLabelsAreBounded(t *testing.T) {
 }
 
 // The metric's attribute has the values that scoring knows, in their order.
+// No name can make the metrics endpoint fail, or a scrape grow without bound.
+func TestToolLabelsAreShort(t *testing.T) {
+	tel := componenttest.NewTelemetry()
+	rec, err := newRecorder(tel.NewTelemetrySettings(), 10)
+	require.NoError(t, err)
+	long := strings.Repeat("x", 20_000)
+	for _, tool := range []string{"bad\xff\x00\x1b[31mname", long, long + "y"} {
+		rec.Observation(tool, "order", "sealed", "sealed", nil)
+	}
+	short := strings.Repeat("x", 127) + "…"
+	metadatatest.AssertEqualProcessorResultsealObservations(t, tel, points(
+		point(1, "tool", "bad\uFFFD??[31mname", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
+		point(2, "tool", short, "contract", "order", "decision", "sealed", "truth_state", "sealed"),
+	), ignoreTime)
+}
+
 func TestGapsOfMetadata(t *testing.T) {
 	text, err := os.ReadFile("metadata.yaml")
 	require.NoError(t, err)
