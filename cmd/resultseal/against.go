@@ -4,40 +4,32 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/resultseal/otelcol-resultseal/internal/coverage"
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
-// validateAgainst checks a policy and then tells what of it recorded traces never
-// touched. What it tells are warnings.
-func validateAgainst(cmd *cobra.Command, name string, traces []string, o *inputOptions) error {
-	code, err := validate(cmd, name, true)
-	if err != nil {
+// validateAgainst checks a policy, and reports what of it recorded traces never
+// touched as warnings.
+func validateAgainst(cmd *cobra.Command, name string, traces []string, now time.Time, o *validateOptions) error {
+	file, p, err := openPolicy(name)
+	var wrong policy.Diagnostics
+	switch {
+	case errors.As(err, &wrong):
+		fmt.Fprintln(cmd.ErrOrStderr(), wrong)
+		return exitCode(2)
+	case err != nil:
 		return err
 	}
-	if code > 0 {
-		return exitCode(code)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return invalidArgument(err.Error())
-	}
-	file := &documentFile{name: name, text: text}
-	if kind, _ := file.kind(); kind != policyFile {
-		return invalidArgument(name + " is no policy; with --against the first PATH is one, and what follows are traces")
-	}
-	p, err := policy.Load(name, text)
-	if err != nil {
-		return policyError(err)
-	}
 	seen := coverage.New(p)
-	counts, err := judgeFiles(cmd, traces, o, judging{
+	counts, err := judgeFiles(cmd, traces, &o.input, judging{
 		scorer:  score.New(p),
 		explain: func(string, string) bool { return true },
 		take: func(v *verdict) error {
@@ -50,18 +42,35 @@ func validateAgainst(cmd *cobra.Command, name string, traces []string, o *inputO
 	if err != nil {
 		return err
 	}
+	var found []policy.Diagnostic
 	for _, f := range seen.Findings() {
-		if f.Path == "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", name, f.Message)
-			continue
+		d := policy.Diagnostic{Level: policy.LevelWarning, Kind: f.Kind, File: name, Path: f.Path, Message: f.Message, Tool: f.Tool, Repeat: f.Repeat}
+		if f.Path != "" {
+			d.Line, d.Column = file.place(f.Path)
+			d.Excerpt = file.excerpt(d.Line, d.Column)
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), file.tell("warning", f.Path, f.Message))
+		found = append(found, d)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: held against %s\n", name, seen.Summary()); err != nil {
+	review := p.ReviewAgainst(now, found)
+	tellReview(cmd, &review)
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (policy)%s\n%[1]s: held against %[3]s\n", display.Line(name), acknowledged(&review), seen.Summary()); err != nil {
 		return err
 	}
 	if counts.incomplete() {
 		return exitCode(2)
 	}
 	return nil
+}
+
+// openPolicy reads the policy that traces are held against.
+func openPolicy(name string) (*documentFile, *policy.Policy, error) {
+	file, err := readDocumentFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if kind, sure := file.kind(); kind != policyFile && sure {
+		return nil, nil, invalidArgument(name + " is no policy; with --against the first PATH is one, and what follows are traces")
+	}
+	p, err := policy.Load(name, file.text)
+	return file, p, err
 }

@@ -38,11 +38,14 @@ func (o *sealOptions) check() error {
 }
 
 // clock reads --now; without it, it is now.
-func (o *sealOptions) clock() (time.Time, error) {
-	if o.now == "" {
+func (o *sealOptions) clock() (time.Time, error) { return clock(o.now) }
+
+// clock reads the time of a flag --now; "" is now.
+func clock(text string) (time.Time, error) {
+	if text == "" {
 		return time.Now(), nil
 	}
-	return engine.ParseClock(o.now)
+	return engine.ParseClock(text)
 }
 
 func newCheckCommand() *cobra.Command {

@@ -257,15 +257,15 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestValidateWarns: what is legal and probably not meant is told, and is no error.
+// TestValidateWarns: warnings have a kind, and are no errors.
 func TestValidateWarns(t *testing.T) {
 	base := strings.Replace(contractYAML, "freshness: {mode: max_age_seconds, max_age_seconds: 60}", "freshness: {mode: not_required}", 1)
 	for text, want := range map[string]string{
-		strings.Replace(base, "[customer_id]", "[]", 1):                              ":3:18: warning: required_fields: a positive claim without required fields is sealed by any answer, an apology too\n",
-		strings.Replace(base, "claim_type: found", "claim_type: not_found", 1):       ":2:13: warning: claim_type: a not_found claim without a not_found_sentinel is always blocked\n",
-		strings.Replace(base, "claim_type: found", "claim_type: effect_observed", 1): ":2:13: warning: claim_type: an effect without effect_evidence_required is sealed on the word of the answer that claims it\n",
-		base + "effect_evidence_required: true\n":                                    ":7:27: warning: effect_evidence_required: evidence matters only to the claims effect_observed and task_complete\n",
-		base + "min_source_version: v1\n":                                            ":7:21: warning: min_source_version: a version matters only to the freshness mode source_version\n",
+		strings.Replace(base, "[customer_id]", "[]", 1):                              ":3:18: warning [no-required-fields]: required_fields: a positive claim without required fields is sealed by any answer, an apology too\n",
+		strings.Replace(base, "claim_type: found", "claim_type: not_found", 1):       ":2:13: warning [always-blocked]: claim_type: a not_found claim without a not_found_sentinel is always blocked\n",
+		strings.Replace(base, "claim_type: found", "claim_type: effect_observed", 1): ":2:13: warning [no-evidence]: claim_type: an effect without effect_evidence_required is sealed on the word of the answer that claims it\n",
+		base + "effect_evidence_required: true\n":                                    ":7:27: warning [unused-setting]: effect_evidence_required: evidence matters only to the claims effect_observed and task_complete\n",
+		base + "min_source_version: v1\n":                                            ":7:21: warning [unused-setting]: min_source_version: a version matters only to the freshness mode source_version\n",
 	} {
 		path := write(t, "contract.yaml", text)
 		r := execute("", "validate", path)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
@@ -22,8 +23,7 @@ import (
 )
 
 func newValidateCommand() *cobra.Command {
-	var against []string
-	var input inputOptions
+	var o validateOptions
 	cmd := &cobra.Command{
 		Use:   "validate PATH... [--against TRACES...]",
 		Short: "Check contracts, fixtures and policy files",
@@ -38,13 +38,20 @@ valid, 2 if one is not, 3 if one is unsafe to process.
 With --against, the first PATH is a policy and all others are recorded traces, as
 score takes them. What of the policy they never touched is told: contracts that are
 for no call, templates that find nothing, event rules that name nothing, tools
-without a contract.`,
+without a contract or event rule.
+
+Warnings of a policy are shown by kind, the most serious first, and repeated ones
+folded. Those that the policy acknowledges are counted and not shown.`,
 		Example: `  resultseal validate policy.yaml contracts/
   resultseal validate policy.yaml --against runs/*.jsonl`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(against) > 0 {
-				return validateAgainst(cmd, args[0], append(against, args[1:]...), &input)
+			now, err := clock(o.now)
+			if err != nil {
+				return err
+			}
+			if len(o.against) > 0 {
+				return validateAgainst(cmd, args[0], append(o.against, args[1:]...), now, &o)
 			}
 			files, err := documentFiles(args)
 			if err != nil {
@@ -52,7 +59,7 @@ without a contract.`,
 			}
 			worst := 0
 			for _, name := range files {
-				code, err := validate(cmd, name, slices.Contains(args, name))
+				code, err := validate(cmd, name, now, slices.Contains(args, name))
 				if err != nil {
 					return err
 				}
@@ -64,9 +71,17 @@ without a contract.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&against, "against", nil, "recorded traces: tell what of the policy they never touch")
-	input.register(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.against, "against", nil, "recorded traces: tell what of the policy they never touch")
+	f.StringVar(&o.now, "now", "", "the time at which acknowledged warnings may have expired, in ISO 8601, UTC without an offset (default: now)")
+	o.input.register(cmd)
 	return cmd
+}
+
+type validateOptions struct {
+	against []string
+	now     string
+	input   inputOptions
 }
 
 // maxPolicy bounds the size of a policy file.
@@ -75,33 +90,26 @@ const maxPolicy = 16 << 20
 // validate checks a file, tells on standard error what is wrong with it and on
 // standard output that nothing is, and returns the exit status. A file that was
 // not named itself is passed over if it is something else.
-func validate(cmd *cobra.Command, name string, named bool) (code int, err error) {
-	info, err := os.Stat(name)
+func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code int, err error) {
+	file, err := readDocumentFile(name)
 	if err != nil {
-		return 0, invalidArgument(err.Error())
+		return 0, err
 	}
-	if info.Size() > maxPolicy {
-		return 0, &engine.Error{Code: engine.CodeLimitExceeded, Offset: -1, Message: fmt.Sprintf("%s: file of more than %d bytes", name, maxPolicy)}
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return 0, invalidArgument(err.Error())
-	}
-	file := &documentFile{name: name, text: text}
 	kind, sure := file.kind()
 	if !sure && !named {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy\n", name)
 		return 0, nil
 	}
+	note := ""
 	if kind == policyFile {
-		p, err := policy.Load(name, text)
+		p, err := policy.Load(name, file.text)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), err)
 			return 2, nil
 		}
-		for _, w := range p.Warnings {
-			fmt.Fprintln(cmd.ErrOrStderr(), w)
-		}
+		review := p.Review(now)
+		tellReview(cmd, &review)
+		note = acknowledged(&review)
 	} else {
 		warnings, err := file.check(kind, sure)
 		if err != nil {
@@ -109,11 +117,43 @@ func validate(cmd *cobra.Command, name string, named bool) (code int, err error)
 			return err.Exit(), nil
 		}
 		for _, w := range warnings {
-			fmt.Fprintln(cmd.ErrOrStderr(), file.tell("warning", w.path, w.message))
+			fmt.Fprintln(cmd.ErrOrStderr(), file.tell(fmt.Sprintf("warning [%s]", w.kind), w.path, w.message))
 		}
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)\n", display.Line(name), kind)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)%s\n", display.Line(name), kind, note)
 	return 0, err
+}
+
+// tellReview writes the warnings of a policy to standard error, folded.
+func tellReview(cmd *cobra.Command, r *policy.Review) {
+	for _, g := range r.Groups() {
+		fmt.Fprintln(cmd.ErrOrStderr(), g)
+	}
+}
+
+// acknowledged returns how many warnings are not shown, as the end of a line; ""
+// if all are.
+func acknowledged(r *policy.Review) string {
+	if r.Acknowledged == 0 {
+		return ""
+	}
+	return ", " + count(r.Acknowledged, "warning") + " acknowledged"
+}
+
+// readDocumentFile reads a file.
+func readDocumentFile(name string) (*documentFile, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, invalidArgument(err.Error())
+	}
+	if info.Size() > maxPolicy {
+		return nil, &engine.Error{Code: engine.CodeLimitExceeded, Offset: -1, Message: fmt.Sprintf("%s: file of more than %d bytes", name, maxPolicy)}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, invalidArgument(err.Error())
+	}
+	return &documentFile{name: name, text: text}, nil
 }
 
 type fileKind string
@@ -133,7 +173,7 @@ type documentFile struct {
 }
 
 // policyKey is a key that only a policy file starts a line with.
-var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols)[ \t]*:`)
+var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols|acknowledge)[ \t]*:`)
 
 // kind detects the kind of a file by its keys. A file without any of them, or one
 // that cannot be read, is a contract that is not sure to be one.
@@ -149,7 +189,7 @@ func (f *documentFile) kind() (kind fileKind, sure bool) {
 		switch key {
 		case "fixture_version", "expected":
 			return fixtureFile, true
-		case "contracts", "protocols":
+		case "contracts", "protocols", "acknowledge":
 			return policyFile, true
 		case "schema_version", "claim_type", "required_fields", "freshness":
 			sure = true
@@ -227,30 +267,35 @@ func coded(err error) *engine.Error {
 	return &engine.Error{Code: engine.CodeSchemaInvalid, Message: err.Error(), Offset: -1}
 }
 
-// advice is about something that is legal and probably not meant.
-type advice struct{ path, message string }
+// advice is a warning about a contract.
+type advice struct {
+	kind          policy.WarningKind
+	path, message string
+}
 
 // adviseContract warns of claims that always hold, or never.
 func adviseContract(c *engine.Contract, prefix string) []advice {
 	var all []advice
-	add := func(path, message string) { all = append(all, advice{prefix + path, message}) }
+	add := func(kind policy.WarningKind, path, message string) {
+		all = append(all, advice{kind, prefix + path, message})
+	}
 	effect := c.ClaimType == engine.ClaimEffectObserved || c.ClaimType == engine.ClaimTaskComplete
 	switch {
 	case c.ClaimType == engine.ClaimNotFound:
 		if c.NotFoundSentinel == nil {
-			add("claim_type", "a not_found claim without a not_found_sentinel is always blocked")
+			add(policy.WarnAlwaysBlocked, "claim_type", "a not_found claim without a not_found_sentinel is always blocked")
 		}
 	case len(c.RequiredFields) == 0 && !(effect && c.EffectEvidenceRequired):
-		add("required_fields", "a positive claim without required fields is sealed by any answer, an apology too")
+		add(policy.WarnNoRequiredFields, "required_fields", "a positive claim without required fields is sealed by any answer, an apology too")
 	}
 	if effect && !c.EffectEvidenceRequired {
-		add("claim_type", "an effect without effect_evidence_required is sealed on the word of the answer that claims it")
+		add(policy.WarnNoEvidence, "claim_type", "an effect without effect_evidence_required is sealed on the word of the answer that claims it")
 	}
 	if !effect && c.EffectEvidenceRequired {
-		add("effect_evidence_required", "evidence matters only to the claims effect_observed and task_complete")
+		add(policy.WarnUnusedSetting, "effect_evidence_required", "evidence matters only to the claims effect_observed and task_complete")
 	}
 	if c.MinSourceVersion != nil && c.Freshness.Mode != engine.FreshnessSourceVersion {
-		add("min_source_version", "a version matters only to the freshness mode source_version")
+		add(policy.WarnUnusedSetting, "min_source_version", "a version matters only to the freshness mode source_version")
 	}
 	return all
 }
@@ -272,18 +317,28 @@ func (f *documentFile) tell(what, path, message string) string {
 		message = path + ": " + message
 	}
 	message = what + ": " + message
+	line, column := f.place(path)
+	if line == 0 {
+		return f.name + ": " + message
+	}
+	return f.at(line, column, message)
+}
+
+// place returns the line and column of the value at a path, or of what should
+// have it; 0 if the text cannot be read as YAML.
+func (f *documentFile) place(path string) (line, column int) {
 	n := f.root
 	if n == nil {
-		return f.name + ": " + message
+		return 0, 0
 	}
 	for _, step := range steps(path) {
 		next := child(n, step)
 		if next == nil {
-			break // what lacks is told where it should stand
+			break
 		}
 		n = next
 	}
-	return f.at(n.Line, n.Column, message)
+	return n.Line, n.Column
 }
 
 // steps splits a.b[0] into a, b and 0.
@@ -311,9 +366,17 @@ func child(n *yaml.Node, step string) *yaml.Node {
 // at tells something about a line and column, with an excerpt.
 func (f *documentFile) at(line, column int, message string) string {
 	place := fmt.Sprintf("%s:%d:%d: %s", f.name, line, column, message)
+	if excerpt := f.excerpt(line, column); excerpt != "" {
+		place += "\n" + excerpt
+	}
+	return place
+}
+
+// excerpt returns a line and, below it, a caret; "" if there is no such line.
+func (f *documentFile) excerpt(line, column int) string {
 	lines := strings.Split(string(f.text), "\n")
-	if line > len(lines) {
-		return place
+	if line < 1 || line > len(lines) {
+		return ""
 	}
 	text := []rune(strings.TrimRight(lines[line-1], "\r"))
 	column = min(column, len(text)+1)
@@ -326,7 +389,7 @@ func (f *documentFile) at(line, column int, message string) string {
 			caret[i] = ' '
 		}
 	}
-	return place + "\n  " + oneLineTabs(string(shown)) + "\n  " + string(caret) + "^"
+	return "  " + oneLineTabs(string(shown)) + "\n  " + string(caret) + "^"
 }
 
 // oneLineTabs is oneLine that keeps tabs, under which the caret stands.

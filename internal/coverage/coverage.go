@@ -1,10 +1,10 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package coverage says what of a policy recorded traces never touched: contracts
-// that are for no call, templates that never found anything, event rules that
-// never named an event, tools that no contract is for. A policy that says nothing
-// about an agent's runs calls all of them good, so its silence has to be seen.
+// Package coverage reports the parts of a policy that recorded traces never use:
+// contracts that match no call, templates that find nothing, event rules that
+// match nothing; and the tools that neither a contract nor an event rule is for.
+// Its findings have the kinds of policy.WarningKinds.
 package coverage
 
 import (
@@ -57,8 +57,7 @@ type found struct{ tries, hits int }
 type protocol struct {
 	sessions int
 	rules    []int          // by event rule: the facts that it named
-	unnamed  map[string]int // by tool: calls and results that no rule named
-	named    map[string]int // by tool: those that one did
+	named    map[string]int // by tool: calls and results that are events of the protocol
 	events   map[string]int // by name: those that happened
 }
 
@@ -75,7 +74,7 @@ func New(p *policy.Policy) *Coverage {
 		c.contracts[i] = contract{nearly: map[string]int{}, templates: map[rendering]*found{}}
 	}
 	for i, p := range p.Protocols {
-		c.protocols[i] = protocol{rules: make([]int, len(p.Events)), unnamed: map[string]int{}, named: map[string]int{}, events: map[string]int{}}
+		c.protocols[i] = protocol{rules: make([]int, len(p.Events)), named: map[string]int{}, events: map[string]int{}}
 	}
 	return c
 }
@@ -157,32 +156,35 @@ func (c *Coverage) protocol(p *score.ProtocolAccount, a *score.Account) {
 		if s.Rule >= 0 {
 			known.rules[s.Rule]++
 		}
-		switch {
-		case s.Call < 0 || len(p.Protocol.Events) == 0:
-		case s.Rule >= 0:
+		if s.Call >= 0 && (s.Rule >= 0 || len(p.Protocol.Events) == 0) {
 			known.named[strings.Clone(a.Calls[s.Call].Tool)]++
-		default:
-			known.unnamed[strings.Clone(a.Calls[s.Call].Tool)]++
 		}
 	}
 }
 
-// Finding is something that was never touched.
+// Finding is something of the policy that was never used, or a tool that the
+// policy has nothing for.
 type Finding struct {
+	Kind    policy.WarningKind
 	Path    string // in the policy, as contracts[0].match; "" if it is about what is not there
 	Message string
+	Tool    string // that it is about; "" if it is about none
+	Repeat  string // see policy.Diagnostic
 }
 
-// Findings lists what was never touched, in the order of the policy.
+// adder notes a finding.
+type adder func(kind policy.WarningKind, path, format string, args ...any)
+
+// Findings lists what was never used, in the order of the policy.
 func (c *Coverage) Findings() []Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []Finding
-	add := func(path, format string, args ...any) {
-		all = append(all, Finding{path, fmt.Sprintf(format, args...)})
+	add := func(kind policy.WarningKind, path, format string, args ...any) {
+		all = append(all, Finding{Kind: kind, Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 	if c.sessions == 0 {
-		add("", "nothing in the traces tells of an agent, so nothing can be said")
+		add(policy.WarnNoSession, "", "nothing in the traces tells of an agent, so nothing can be said")
 		return all
 	}
 	for i, contract := range c.policy.Contracts {
@@ -194,24 +196,24 @@ func (c *Coverage) Findings() []Finding {
 	return append(all, c.uncontracted()...)
 }
 
-func (c *Coverage) silentContract(path string, p *policy.Contract, known *contract, add func(string, string, ...any)) {
+func (c *Coverage) silentContract(path string, p *policy.Contract, known *contract, add adder) {
 	switch {
 	case known.calls > 0:
 	case c.calls == 0:
-		add(path, "%s is for none of the calls, for there are none", p.Name)
+		add(policy.WarnUnmatchedContract, path, "%s is for none of the calls, for there are none", p.Name)
 		return
 	case known.nearly["agent"] > 0:
-		add(path+".match.agents", "%s is for the tools of %s, but not for the agents: these are %s", p.Name, number(known.nearly["agent"], "call"), list(c.agents))
+		add(policy.WarnUnmatchedContract, path+".match.agents", "%s is for the tools of %s, but not for the agents: these are %s", p.Name, number(known.nearly["agent"], "call"), list(c.agents))
 		return
 	case known.nearly["service"] > 0:
-		add(path+".match.services", "%s is for the tools of %s, but not for the services: these are %s", p.Name, number(known.nearly["service"], "call"), list(c.services))
+		add(policy.WarnUnmatchedContract, path+".match.services", "%s is for the tools of %s, but not for the services: these are %s", p.Name, number(known.nearly["service"], "call"), list(c.services))
 		return
 	default:
-		add(path+".match.tools", "%s is for none of the %s; the tools called are %s", p.Name, number(c.calls, "call"), list(c.called()))
+		add(policy.WarnUnmatchedContract, path+".match.tools", "%s is for none of the %s; the tools called are %s", p.Name, number(c.calls, "call"), list(c.called()))
 		return
 	}
 	if known.captured == 0 {
-		add(path, "%s is for %s, and no result of them was recorded (or the calls failed), so what it asks of a result was never tried", p.Name, number(known.calls, "call"))
+		add(policy.WarnUncapturedResult, path, "%s is for %s, and no result of them was recorded (or the calls failed), so what it asks of a result was never tried", p.Name, number(known.calls, "call"))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(known.templates), func(a, b rendering) int {
 		return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.template, b.template))
@@ -224,22 +226,22 @@ func (c *Coverage) silentContract(path string, p *policy.Contract, known *contra
 		if key.field == "observation.evidence_refs" {
 			at += fmt.Sprintf("[%d]", slices.IndexFunc(p.Observation.EvidenceRefs, func(t *policy.Template) bool { return t.String() == key.template }))
 		}
-		add(at, "%s found nothing in %s", key.template, all(f.tries, "call"))
+		add(policy.WarnEmptyTemplate, at, "%s found nothing in %s", key.template, all(f.tries, "call"))
 	}
 	if p.Observation.Payload != nil && known.captured > 0 && known.payloads == 0 {
-		add(path+".observation.payload", "%s selected nothing in %s", p.Observation.Payload, all(known.captured, "result"))
+		add(policy.WarnEmptyPayload, path+".observation.payload", "%s selected nothing in %s", p.Observation.Payload, all(known.captured, "result"))
 	}
 }
 
-func (c *Coverage) silentProtocol(path string, p *policy.Protocol, known *protocol, add func(string, string, ...any)) {
+func (c *Coverage) silentProtocol(path string, p *policy.Protocol, known *protocol, add adder) {
 	if known.sessions == 0 {
 		switch {
 		case len(p.Match.Agents) > 0 && !matchesAny(p.Match.Agents, c.agents):
-			add(path+".match.agents", "%s follows none of the %s; the agents are %s", p.Name, number(c.sessions, "session"), list(c.agents))
+			add(policy.WarnUnmatchedProtocol, path+".match.agents", "%s follows none of the %s; the agents are %s", p.Name, number(c.sessions, "session"), list(c.agents))
 		case len(p.Match.Services) > 0 && !matchesAny(p.Match.Services, c.services):
-			add(path+".match.services", "%s follows none of the %s; the services are %s", p.Name, number(c.sessions, "session"), list(c.services))
+			add(policy.WarnUnmatchedProtocol, path+".match.services", "%s follows none of the %s; the services are %s", p.Name, number(c.sessions, "session"), list(c.services))
 		default:
-			add(path, "%s follows none of the %s", p.Name, number(c.sessions, "session"))
+			add(policy.WarnUnmatchedProtocol, path, "%s follows none of the %s", p.Name, number(c.sessions, "session"))
 		}
 		return
 	}
@@ -251,7 +253,7 @@ func (c *Coverage) silentProtocol(path string, p *policy.Protocol, known *protoc
 			}
 		}
 		if len(never) > 0 {
-			add(path, "%s waits for %s, which never happened; without event rules, calls and results are named by their tools, and these are %s",
+			add(policy.WarnUnmatchedLabel, path, "%s waits for %s, which never happened; without event rules, calls and results are named by their tools, and these are %s",
 				p.Name, strings.Join(never, ", "), list(c.called()))
 		}
 	}
@@ -264,32 +266,49 @@ func (c *Coverage) silentProtocol(path string, p *policy.Protocol, known *protoc
 		if len(rule.Tools) > 0 && !matchesAny(rule.Tools, c.called()) {
 			hint = "; the tools called are " + list(c.called())
 		}
-		add(fmt.Sprintf("%s.events[%d]", path, i), "the rule for %s%s named nothing in %s%s", rule.Direction, rule.Label, all(known.sessions, "session"), hint)
-	}
-	silent := maps.Clone(known.unnamed)
-	maps.DeleteFunc(silent, func(tool string, _ int) bool { return known.named[tool] > 0 })
-	if len(silent) > 0 && p.Unmatched == policy.UnmatchedIgnore {
-		add(path+".events", "no rule of %s names calls or results of %s", p.Name, list(silent))
+		add(policy.WarnUnmatchedRule, fmt.Sprintf("%s.events[%d]", path, i), "the rule for %s%s named nothing in %s%s", rule.Direction, rule.Label, all(known.sessions, "session"), hint)
 	}
 }
 
-// uncontracted tells of tools that no contract is for. A policy without contracts
-// is about the order of calls and not about results.
+// uncontracted reports tools that no contract is for. Those whose calls are
+// events of a protocol come under a kind of their own: their order is checked,
+// and a policy without contracts checks nothing else.
 func (c *Coverage) uncontracted() []Finding {
-	if len(c.policy.Contracts) == 0 {
-		return nil
-	}
 	var all []Finding
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
 		t := c.tools[name]
-		switch {
-		case t.uncontracted == t.calls:
-			all = append(all, Finding{Message: fmt.Sprintf("no contract is for the tool %s (%s)", display.Line(name), number(t.calls, "call"))})
-		case t.uncontracted > 0:
-			all = append(all, Finding{Message: fmt.Sprintf("no contract is for %d of %s of the tool %s", t.uncontracted, number(t.calls, "call"), display.Line(name))})
+		named := slices.ContainsFunc(c.protocols, func(p protocol) bool { return p.named[name] > 0 })
+		if t.uncontracted == 0 || named && len(c.policy.Contracts) == 0 {
+			continue
 		}
+		shown := display.Line(name)
+		f := Finding{Kind: policy.WarnUncontractedTool, Tool: name, Repeat: fmt.Sprintf("%s (%s)", shown, number(t.calls, "call"))}
+		switch {
+		case t.uncontracted < t.calls:
+			f.Message = fmt.Sprintf("no contract is for %d of %s of the tool %s", t.uncontracted, number(t.calls, "call"), shown)
+			f.Repeat = fmt.Sprintf("%s (%d of %s)", shown, t.uncontracted, number(t.calls, "call"))
+		case named:
+			f.Message = "no contract is for the tool " + f.Repeat
+		default:
+			f.Kind = policy.WarnUnjudgedTool
+			f.Message = c.nothing() + " for the tool " + f.Repeat
+		}
+		all = append(all, f)
 	}
 	return all
+}
+
+// nothing names the parts of the policy that could be for a tool.
+func (c *Coverage) nothing() string {
+	switch {
+	case len(c.policy.Contracts) == 0 && len(c.policy.Protocols) == 0:
+		return "the policy has nothing"
+	case len(c.policy.Contracts) == 0:
+		return "no event rule is"
+	case len(c.policy.Protocols) == 0:
+		return "no contract is"
+	}
+	return "no contract and no event rule is"
 }
 
 func (c *Coverage) called() map[string]int {

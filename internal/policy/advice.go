@@ -20,41 +20,37 @@ func (l *loader) adviseContract(m, obs *mapping, c *Contract) {
 
 	o := &c.Observation
 	if o.Kind == KindText && o.Payload != nil {
-		l.warnf(obs.key("payload"), "a result of kind text has no parts, so the payload is always empty and every result is blocked")
+		l.warnf(obs.key("payload"), WarnAlwaysBlocked, "a result of kind text has no parts, so the payload is always empty and every result is blocked")
 	}
 	if o.Kind == KindText && len(c.Base.RequiredFields) > 0 && o.Payload == nil {
-		l.warnf(m.key("required_fields"), "a result of kind text has no fields, so every result is blocked")
+		l.warnf(m.key("required_fields"), WarnAlwaysBlocked, "a result of kind text has no fields, so every result is blocked")
 	}
 	if o.ClockSkew > 0 && c.Base.Freshness.Mode != engine.FreshnessMaxAge {
-		l.warnf(obs.key("clock_skew"), "clock_skew matters only to the freshness mode %s", engine.FreshnessMaxAge)
+		l.warnf(obs.key("clock_skew"), WarnUnusedSetting, "clock_skew matters only to the freshness mode %s", engine.FreshnessMaxAge)
 	}
 }
 
 // adviseRefs warns of refs that check nothing.
 func (l *loader) adviseRefs(m, obs *mapping, c *Contract) {
 	o := &c.Observation
-	var unchecked []string
 	for _, leg := range []struct {
 		name          string
+		kind          WarningKind
 		own, observed *Template
 	}{
-		{"source", c.SourceRef, o.SourceRef},
-		{"target", c.TargetRef, o.TargetRef},
+		{"source", WarnUncheckedSource, c.SourceRef, o.SourceRef},
+		{"target", WarnUncheckedTarget, c.TargetRef, o.TargetRef},
 	} {
 		key := leg.name + "_ref"
 		switch {
 		case leg.observed == nil:
-			unchecked = append(unchecked, leg.name)
+			l.warnf(m.key("name"), leg.kind, "nothing checks the %s of the result: observation has no %s", leg.name, key)
 		case leg.observed.text == leg.own.text:
-			l.warnf(obs.key(key), "this is the contract's own %s, so the %s is not checked", key, leg.name)
+			l.warnf(obs.key(key), leg.kind, "this is the contract's own %s, so the %s is not checked", key, leg.name)
 		}
 		if leg.own.Roots().Has(RootResult) {
-			l.warnf(m.key(key), "the contract's own %s reads the result, so whatever comes back is what was asked for", key)
+			l.warnf(m.key(key), WarnCircularRef, "the contract's own %s reads the result, so whatever comes back is what was asked for", key)
 		}
-	}
-	if len(unchecked) > 0 {
-		l.warnf(m.key("name"), "nothing checks the %s of the result: observation has no %s",
-			strings.Join(unchecked, " and the "), strings.Join(unchecked, "_ref and no ")+"_ref")
 	}
 }
 
@@ -66,27 +62,27 @@ func (l *loader) adviseClaim(m, obs *mapping, c *Contract) {
 	switch {
 	case b.ClaimType == engine.ClaimNotFound:
 		if b.NotFoundSentinel == nil {
-			l.warnf(m.key("claim_type"), "a not_found claim without a not_found_sentinel is always blocked")
+			l.warnf(m.key("claim_type"), WarnAlwaysBlocked, "a not_found claim without a not_found_sentinel is always blocked")
 		}
 	case len(b.RequiredFields) > 0:
 	case b.NotFoundSentinel != nil:
-		l.warnf(fields, "a positive claim with a not_found_sentinel and no required fields seals the sentinel itself")
+		l.warnf(fields, WarnNoRequiredFields, "a positive claim with a not_found_sentinel and no required fields seals the sentinel itself")
 	case effect && b.EffectEvidenceRequired:
-		l.warnf(fields, "a positive claim with no required fields checks nothing of the result but its evidence")
+		l.warnf(fields, WarnNoRequiredFields, "a positive claim with no required fields checks nothing of the result but its evidence")
 	default:
-		l.warnf(fields, "a positive claim with no required fields seals any text, an apology too")
+		l.warnf(fields, WarnNoRequiredFields, "a positive claim with no required fields seals any text, an apology too")
 	}
 	switch {
 	case !b.EffectEvidenceRequired:
 	case !effect:
-		l.warnf(m.key("effect_evidence_required"), "evidence is asked of effect_observed and task_complete claims only")
+		l.warnf(m.key("effect_evidence_required"), WarnUnusedSetting, "evidence is asked of effect_observed and task_complete claims only")
 	case len(o.EvidenceRefs) == 0:
-		l.warnf(m.key("effect_evidence_required"), "evidence is required and observation has no evidence_refs, so every result is blocked")
+		l.warnf(m.key("effect_evidence_required"), WarnAlwaysBlocked, "evidence is required and observation has no evidence_refs, so every result is blocked")
 	default:
 		for i, t := range o.EvidenceRefs {
 			if _, ok := t.Literal(); ok {
 				a := obs.key("evidence_refs")
-				l.warnf(at{a.node, fmt.Sprintf("%s[%d]", a.path, i)}, "this evidence ref reads nothing, so there is always evidence")
+				l.warnf(at{a.node, fmt.Sprintf("%s[%d]", a.path, i)}, WarnConstantEvidence, "this evidence ref reads nothing, so there is always evidence")
 			}
 		}
 	}
@@ -97,15 +93,15 @@ func (l *loader) adviseFreshness(m *mapping, c *Contract) {
 	switch c.Base.Freshness.Mode {
 	case engine.FreshnessSourceVersion:
 		if c.Observation.SourceVersion == nil {
-			l.warnf(m.key("freshness"), "observation has no source_version, so every result is blocked")
+			l.warnf(m.key("freshness"), WarnAlwaysBlocked, "observation has no source_version, so every result is blocked")
 		}
 	case engine.FreshnessMaxAge:
 		if c.Observation.ObservedAt == nil {
-			l.warnf(m.key("freshness"), "observation has no observed_at, so every result counts as observed when its call ended")
+			l.warnf(m.key("freshness"), WarnUncheckedAge, "observation has no observed_at, so every result counts as observed when its call ended")
 		}
 	default:
 		if c.Base.MinSourceVersion != nil {
-			l.warnf(m.key("min_source_version"), "min_source_version matters only to the freshness mode %s", engine.FreshnessSourceVersion)
+			l.warnf(m.key("min_source_version"), WarnUnusedSetting, "min_source_version matters only to the freshness mode %s", engine.FreshnessSourceVersion)
 		}
 	}
 }
@@ -139,7 +135,7 @@ func (l *loader) advisePath(a at, p *Path) {
 			quote = c
 		}
 		if n := p.text[i-min(i, digits) : min(i, len(p.text))]; len(n) > len(maxExactInteger) || len(n) == len(maxExactInteger) && n > maxExactInteger {
-			l.warnf(a, "filters compare numbers as 64-bit floats, which do not tell %s from its neighbours", clip(n))
+			l.warnf(a, WarnInexactNumber, "filters compare numbers as 64-bit floats, which do not tell %s from its neighbours", clip(n))
 			return
 		}
 		digits = 0
@@ -156,17 +152,17 @@ func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
 		label, literal := r.Label.Literal()
 		event := r.Direction.String() + label
 		if literal && label != session.UnrecognizedLabel && !waited[event] {
-			l.warnf(r.at, "the protocol has no event %s, so this is always a violation", event)
+			l.warnf(r.at, WarnUnknownLabel, "the protocol has no event %s, so this is always a violation", event)
 		}
 		for j, earlier := range rules[:i] {
 			if covers(earlier.EventRule, r.EventRule) {
-				l.warnf(r.at, "this rule names nothing: events[%d] comes first and matches whatever it matches", j)
+				l.warnf(r.at, WarnUnreachableRule, "this rule names nothing: events[%d] comes first and matches whatever it matches", j)
 				break
 			}
 		}
 		if r.Decision != "" && r.TruthState != "" {
 			if sealed := r.TruthState == engine.StateSealed || r.TruthState == engine.StateNotFound; sealed != (r.Decision == engine.Sealed) {
-				l.warnf(r.at, "this rule names nothing: what is %s is never %s", r.TruthState, r.Decision)
+				l.warnf(r.at, WarnUnreachableRule, "this rule names nothing: what is %s is never %s", r.TruthState, r.Decision)
 			}
 		}
 	}
@@ -181,7 +177,7 @@ func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
 		}
 	}
 	if len(unnamed) > 0 {
-		l.warnf(a, "no rule names %s, so the protocol waits in vain", strings.Join(unnamed, ", "))
+		l.warnf(a, WarnUnnamedEvent, "no rule names %s, so the protocol waits in vain", strings.Join(unnamed, ", "))
 	}
 }
 

@@ -37,10 +37,12 @@ func (l *loader) contracts(a at) []*Contract {
 	taken := names{}
 	for _, e := range entries {
 		m, ok := l.mapping(
-			e, "name", "match",
-			"schema_version", "claim_type", "required_fields", "freshness", "min_source_version",
-			"source_ref", "target_ref", "not_found_sentinel", "effect_evidence_required",
-			"observation",
+			e, withMetadata(
+				"name", "match",
+				"schema_version", "claim_type", "required_fields", "freshness", "min_source_version",
+				"source_ref", "target_ref", "not_found_sentinel", "effect_evidence_required",
+				"observation",
+			)...,
 		)
 		if ok {
 			c := l.contract(m, taken)
@@ -56,8 +58,9 @@ func (l *loader) contract(m *mapping, taken names) *Contract {
 	before := l.failures
 	l.require(m, "name", "claim_type", "required_fields", "freshness", "source_ref", "target_ref")
 	c := &Contract{
-		Name:  l.name(m, taken),
-		Match: l.match(m, "tools", "agents", "services"),
+		Name:     l.name(m, taken),
+		Metadata: l.metadata(m),
+		Match:    l.match(m, "tools", "agents", "services"),
 	}
 	l.sealing(m, c)
 	obs := l.observation(m, &c.Observation)

@@ -8,27 +8,35 @@ import (
 	"strings"
 )
 
-// Severity tells an error, which refuses the policy, from a warning, which is
-// legal but probably not meant.
-type Severity uint8
+// Level distinguishes an error, which rejects the policy, from a warning.
+type Level uint8
 
 const (
-	SeverityError Severity = iota
-	SeverityWarning
+	LevelError Level = iota
+	LevelWarning
 )
 
 // Diagnostic is one thing that is wrong with a policy file, and where.
 type Diagnostic struct {
-	Severity Severity
-	File     string // the name that was given to Load
-	Line     int    // 1-based; 0 where the policy came without its text
-	Column   int    // 1-based, in characters
-	Path     string // of the offending value: contracts[0].claim_type
-	Message  string // may hold several lines where a protocol's own excerpt is in it
-	Excerpt  string // the line of the file and, below it, a caret; "" if there is none
+	Level   Level
+	Kind    WarningKind // of a warning; "" for an error
+	File    string      // the name that was given to Load
+	Line    int         // 1-based; 0 where the policy came without its text
+	Column  int         // 1-based, in characters
+	Path    string      // of the offending value: contracts[0].claim_type
+	Message string      // may hold several lines where a protocol's own excerpt is in it
+	Excerpt string      // the line of the file and, below it, a caret; "" if there is none
+
+	// Tool is the tool that a warning is about; "" if it is about no tool.
+	Tool string
+	// Repeat is how this warning is listed below another of its kind that has
+	// been printed in full. "" for one that is listed by its line, which is only
+	// done if the messages are equal.
+	Repeat string
 }
 
 // String returns `file:line:column: path: message` and, below it, the excerpt.
+// A warning has `warning [kind]: ` before its path.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	b.WriteString(d.File)
@@ -36,8 +44,8 @@ func (d Diagnostic) String() string {
 		fmt.Fprintf(&b, ":%d:%d", d.Line, d.Column)
 	}
 	b.WriteString(": ")
-	if d.Severity == SeverityWarning {
-		b.WriteString("warning: ")
+	if d.Level == LevelWarning {
+		fmt.Fprintf(&b, "warning [%s]: ", d.Kind)
 	}
 	if d.Path != "" {
 		b.WriteString(d.Path)

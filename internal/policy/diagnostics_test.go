@@ -6,15 +6,20 @@ package policy
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
+
+// reviewed is the time at which the scripts are run.
+var reviewed = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
 // TestDiagnostics loads the policies of the scripts in testdata/diagnostics and
 // compares what is said about each. A script is a list of cases:
@@ -22,7 +27,8 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 //	=== what the case shows
 //	the policy
 //	>>>
-//	its errors; if there are none, its warnings; if there are none, "ok"
+//	its errors; if there are none, its warnings, folded, and how many are
+//	acknowledged; if there are none, "ok"
 //
 // Lines before the first case are a comment.
 func TestDiagnostics(t *testing.T) {
@@ -79,11 +85,17 @@ func describeLoad(p *Policy, err error) string {
 	if !errors.As(err, &ds) && err != nil {
 		return "not diagnostics: " + err.Error() + "\n"
 	}
-	if err == nil {
-		ds = p.Warnings
-	}
 	for _, d := range ds {
 		b.WriteString(d.String() + "\n")
+	}
+	if err == nil {
+		review := p.Review(reviewed)
+		for _, g := range review.Groups() {
+			b.WriteString(g.String() + "\n")
+		}
+		if review.Acknowledged > 0 {
+			fmt.Fprintf(&b, "%d acknowledged\n", review.Acknowledged)
+		}
 	}
 	if b.Len() == 0 {
 		return "ok\n"

@@ -10,15 +10,20 @@ This comment is the manual of the file format.
 
 # The file
 
-One YAML document in UTF-8, at most 4 MiB, a mapping with three keys, all
+One YAML document in UTF-8, at most 4 MiB, a mapping with these keys, all
 optional:
 
 	schema_version:  1, the version of this format. Default: 1. Any other is an error.
 	contracts:       a list; see Contracts
 	protocols:       a list; see Protocols
+	acknowledge:     a list; see Acknowledged warnings
 
 	contracts:
 	  - name: customer-found
+	    severity: critical
+	    description: Sales promises nothing to customers that the CRM does not have.
+	    owner: team-crm
+	    runbook: https://wiki.example.com/runbooks/customer-found
 	    match:
 	      tools: [search_customer, "crm_*"]
 	      agents: ["support-*"]
@@ -61,6 +66,9 @@ bounded.
 # Contracts
 
 	name                      required. Unique, 1 to 256 characters; goes on spans and metrics.
+	severity, description,    see Metadata
+	owner, runbook
+	acknowledge               see Acknowledged warnings
 	match                     what it applies to. Default: every call.
 	  tools                     globs over the tool's name
 	  agents                    globs over the agent's name
@@ -88,6 +96,21 @@ The ranges and lengths are those of the sealing semantics (package engine), whic
 checks them. The limit of 1,024 characters for source_ref and target_ref holds
 for the template, and again for what it renders.
 
+# Metadata
+
+Keys of contracts and of protocols, all optional, for the people who get to see
+the verdicts. They change no verdict.
+
+	severity     info, warning, critical. Default: warning. Of a result that the contract blocks, or of a
+	             session that does not follow the protocol. A label of the metrics; the level in SARIF.
+	description  at most 4,096 characters, on one or several lines
+	owner        a person or a team, at most 256 characters
+	runbook      an absolute URL with the scheme http or https, at most 2,048 characters
+
+Reports show them beside what is wrong: SARIF as the level, the help and the help
+URI of the rule, JUnit as properties of the test case, the HTML report and the
+JSON report by the name of the contract or protocol.
+
 # Observations
 
 	kind            auto, json, text, http_json, mcp, stdio, yaml. Default: auto, by what the result looks like.
@@ -109,6 +132,9 @@ source_version, an observed_at and an evidence ref are then absent.
 # Protocols
 
 	name                required. Unique, 1 to 256 characters.
+	severity, description, owner, runbook
+	                    see Metadata
+	acknowledge         see Acknowledged warnings
 	match               which sessions it follows. Default: all.
 	  agents              globs over the agent's name
 	  services            globs over service.name
@@ -235,10 +261,42 @@ is under the character that is wrong, except where YAML's way of writing the tex
 hides where that is (a folded text, quotes over several lines); there the place
 is the start of the text, and an error in a protocol brings its own excerpt.
 
-Warnings are for what is legal and probably not meant: a result whose source or
-target nothing checks, a positive claim with no required fields, a claim that is
-always blocked, a label that the protocol does not have, an event that no rule
-names, a rule behind one that matches everything it does, and whatever the
-protocol language warns of.
+A warning reports what is legal and has an effect that an author may not expect:
+a result whose source or target nothing checks, a contract that always blocks, a
+label that the protocol does not have, an event that no rule gives. Each warning
+has a stable kind, shown as warning [unchecked-source]. The kinds are listed in
+docs/warnings.md, the most serious first, which is also the order in which
+warnings are shown. Repeated ones are folded: the first in full, the others by
+their lines. Of a file with more than 1,000 warnings, 1,000 are kept.
+
+# Acknowledged warnings
+
+A warning that an author has seen is acknowledged where it belongs: on its
+contract or protocol, or at the top level if it is about neither. It is then
+counted and not shown.
+
+	contracts:
+	  - name: stock
+	    match: {tools: [lookup_stock]}
+	    claim_type: found
+	    required_fields: [sku, quantity]
+	    freshness: {mode: not_required}
+	    source_ref: shop://stock
+	    target_ref: "sku:{arguments.sku}"
+	    observation: {target_ref: "sku:{result.sku}"}
+	    acknowledge:
+	      - {kind: unchecked-source, reason: one warehouse answers, expires: 2027-01-31}
+	acknowledge:
+	  - {kind: unjudged-tool, tools: [think], reason: it returns what it was given}
+
+	kind     required: a kind of docs/warnings.md; every warning of this kind here is acknowledged
+	reason   required: at most 1,024 characters on one line
+	expires  the last day, in UTC, on which the warning is not shown. Default: none.
+	tools    globs over the tool's name, for kinds about a tool: unjudged-tool, uncontracted-tool. Default: any.
+
+An acknowledgement without a reason and one of an unknown kind are errors. One
+that matches no warning is a warning of the kind unused-acknowledgement; for
+kinds that only traces show, validate --against reports it. Verdicts do not
+depend on acknowledgements.
 */
 package policy

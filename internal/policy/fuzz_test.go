@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,8 +42,8 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Load("f.yaml", []byte(text))
 		lines := splitLines(strings.TrimPrefix(text, "\ufeff"))
-		check := func(d Diagnostic, severity Severity) {
-			if d.File != "f.yaml" || d.Message == "" || d.Severity != severity {
+		check := func(d Diagnostic, level Level) {
+			if d.File != "f.yaml" || d.Message == "" || d.Level != level || (d.Kind == "") != (level == LevelError) {
 				t.Fatalf("an odd diagnostic: %#v", d)
 			}
 			if d.Line < 1 || d.Line > len(lines) || d.Column < 1 || d.Column > utf8.RuneCountInString(lines[d.Line-1])+1 {
@@ -55,12 +56,12 @@ func FuzzLoad(f *testing.F) {
 				t.Fatalf("an odd error with policy %v: %#v", p, err)
 			}
 			for _, d := range ds {
-				check(d, SeverityError)
+				check(d, LevelError)
 			}
 			return
 		}
-		for _, d := range p.Warnings {
-			check(d, SeverityWarning)
+		for _, d := range p.Review(time.Time{}).Warnings {
+			check(d, LevelWarning)
 		}
 		for _, pr := range p.Protocols {
 			for _, r := range pr.Events {

@@ -16,10 +16,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// describing are the keys of contracts and protocols that decide neither which
-// events a protocol sees nor how it steps.
-var describing = []string{"severity", "description", "owner", "runbook", "acknowledge"}
-
 // hash sets the hashes of a valid policy and of its protocols. root is the top of
 // the file.
 func (l *loader) hash(root *yaml.Node, p *Policy) {
@@ -49,11 +45,12 @@ func (l *loader) hash(root *yaml.Node, p *Policy) {
 	}
 }
 
-// deciding returns a mapping without its describing keys.
+// deciding returns a mapping without its metadata, which decides neither which
+// events a protocol sees nor how it steps.
 func deciding(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	m = maps.Clone(m)
-	maps.DeleteFunc(m, func(key string, _ any) bool { return slices.Contains(describing, key) })
+	maps.DeleteFunc(m, func(key string, _ any) bool { return slices.Contains(metadataKeys, key) })
 	return m
 }
 

@@ -45,15 +45,25 @@ func load(src *source) (*Policy, error) {
 	if len(l.errors) > 0 {
 		return nil, l.finish(l.errors, l.more)
 	}
-	p.Warnings = l.finish(l.warnings, false)
+	slices.SortStableFunc(l.warnings, func(a, b warning) int { return a.compare(&b.Diagnostic) })
+	p.warnings, p.Acknowledgements = l.warnings, l.acknowledged
+	if src.rendered {
+		for i := range p.warnings {
+			p.warnings[i].Line, p.warnings[i].Column = 0, 0
+		}
+		for i := range p.Acknowledgements {
+			p.Acknowledgements[i].at.Line, p.Acknowledgements[i].at.Column = 0, 0
+		}
+	}
 	return p, nil
 }
 
-// finish orders diagnostics by place.
+// compare orders diagnostics by place.
+func (d *Diagnostic) compare(e *Diagnostic) int { return cmp.Or(d.Line-e.Line, d.Column-e.Column) }
+
+// finish orders errors by place.
 func (l *loader) finish(ds []Diagnostic, more bool) Diagnostics {
-	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
-		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
-	})
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int { return a.compare(&b) })
 	if more {
 		last := ds[len(ds)-1]
 		ds = append(ds, Diagnostic{
@@ -74,19 +84,19 @@ func (l *loader) finish(ds []Diagnostic, more bool) Diagnostics {
 func (l *loader) parse() *yaml.Node {
 	text := l.src.text
 	if len(text) > MaxSize {
-		l.report(SeverityError, 1, 1, "", fmt.Sprintf("the policy is larger than %d MiB", MaxSize>>20))
+		l.report("", 1, 1, "", fmt.Sprintf("the policy is larger than %d MiB", MaxSize>>20))
 		return nil
 	}
 	if offset, what := unreadable(text); offset >= 0 {
 		line, column := l.src.position(offset)
-		l.report(SeverityError, line, column, "", what)
+		l.report("", line, column, "", what)
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader([]byte(text)))
 	var doc, next yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		l.report(SeverityError, 1, 1, "", "the policy is empty")
+		l.report("", 1, 1, "", "the policy is empty")
 		return nil
 	case err != nil:
 		l.yamlError(err)
@@ -94,7 +104,7 @@ func (l *loader) parse() *yaml.Node {
 	}
 	switch err := decoder.Decode(&next); {
 	case err == nil:
-		l.report(SeverityError, next.Line, next.Column, "", "a second document begins here; a policy is one document")
+		l.report("", next.Line, next.Column, "", "a second document begins here; a policy is one document")
 		return nil
 	case !errors.Is(err, io.EOF):
 		l.yamlError(err)
@@ -150,7 +160,7 @@ func (l *loader) yamlError(err error) {
 		text := l.src.line(line)
 		column = 1 + len(text) - len(strings.TrimLeft(text, " "))
 	}
-	l.report(SeverityError, line, column, "", "YAML: "+message)
+	l.report("", line, column, "", "YAML: "+message)
 }
 
 // readUntilError returns how many bytes of a text the YAML reader needs to find
@@ -189,21 +199,20 @@ func (l *loader) policy(a at, p *Policy) {
 		l.errorf(a, "the policy is empty")
 		return
 	}
-	m, ok := l.mapping(a, "schema_version", "contracts", "protocols")
+	m, ok := l.mapping(a, "schema_version", "contracts", "protocols", "acknowledge")
 	if !ok {
 		return
 	}
 	l.schemaVersion(m)
-	_, contracts := m.get("contracts")
-	_, protocols := m.get("protocols")
-	if !contracts && !protocols {
-		l.warnf(a, "the policy has neither contracts nor protocols, so nothing is judged")
-	}
+	l.acknowledge(m)
 	if a, ok := m.get("contracts"); ok {
 		p.Contracts = l.contracts(a)
 	}
 	if a, ok := m.get("protocols"); ok {
 		p.Protocols = l.protocols(a, p.Contracts)
+	}
+	if len(p.Contracts) == 0 && len(p.Protocols) == 0 {
+		l.warnf(a, WarnEmptyPolicy, "the policy has neither contracts nor protocols, so nothing is judged")
 	}
 }
 

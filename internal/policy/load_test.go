@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,12 +31,25 @@ var samePolicy = cmp.Options{
 	cmp.Comparer(func(a, b *regexp.Regexp) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
 	cmp.Comparer(func(a, b *session.Automaton) bool { return a.Hash() == b.Hash() }),
 	cmpopts.IgnoreUnexported(engine.Freshness{}),
+	cmp.AllowUnexported(Policy{}, warning{}, Acknowledgement{}),
 	cmp.Transformer("message", func(d Diagnostic) string {
 		// A folded text has no places of its own in the file, a quoted one has.
 		message, _, _ := strings.Cut(insideText.ReplaceAllString(d.Message, ""), "\n")
 		return d.Path + ": " + message
 	}),
 	cmpopts.SortSlices(func(a, b Diagnostic) bool { return a.Path+a.Message < b.Path+b.Message }),
+	cmp.Transformer("warnings", func(ws []warning) []string {
+		// What aliases repeat in a file is reported once, with every owner.
+		var all []string
+		for _, w := range ws {
+			message, _, _ := strings.Cut(insideText.ReplaceAllString(w.Message, ""), "\n")
+			for _, owner := range w.owners {
+				all = append(all, fmt.Sprintf("%s %s: %s", owner, w.Kind, message))
+			}
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}),
 }
 
 var insideText = regexp.MustCompile(`^at \d+:\d+ of the text: `)
@@ -99,6 +113,10 @@ func TestLoadEveryKey(t *testing.T) {
 	version, sentinel := "r7", "no such customer"
 	c := p.Contracts[0]
 	require.Equal(t, "customer-found", c.Name)
+	require.Equal(t, Metadata{
+		Severity: SeverityCritical, Description: "Sales promises nothing to customers\nthat the CRM does not have.",
+		Owner: "team-crm", Runbook: "https://wiki.example.com/runbooks/customer-found",
+	}, c.Metadata)
 	require.Equal(t, []string{"search_customer", "crm_*"}, texts(c.Match.Tools))
 	require.Equal(t, []string{"support-*"}, texts(c.Match.Agents))
 	require.Equal(t, []string{"crm-agent"}, texts(c.Match.Services))
@@ -130,6 +148,8 @@ func TestLoadEveryKey(t *testing.T) {
 	d := p.Contracts[1]
 	require.Equal(t, 1, d.Index)
 	require.Equal(t, Observation{}, d.Observation)
+	require.Equal(t, Metadata{}, d.Metadata)
+	require.Equal(t, "warning", d.Severity.String())
 	require.Equal(t, KindAuto, d.Observation.Kind)
 	require.True(t, d.Match.Matches("", "", ""))
 	require.False(t, d.NeedsArguments)
@@ -138,6 +158,7 @@ func TestLoadEveryKey(t *testing.T) {
 
 	b := p.Protocols[0]
 	require.Equal(t, "booking", b.Name)
+	require.Equal(t, Metadata{Severity: SeverityInfo, Description: "d", Owner: "o", Runbook: "http://localhost:8080"}, b.Metadata)
 	require.True(t, b.Match.Matches("", "booking-agent", "any"))
 	require.False(t, b.Match.Matches("", "other", "any"))
 	require.Equal(t, SessionConversation, b.Session)
@@ -186,6 +207,15 @@ func TestLoadEveryKey(t *testing.T) {
 		Name: "drawn", Index: 1, Hash: drawn.Hash, Automaton: drawn.Automaton,
 	}, *drawn)
 	require.Equal(t, []string{"!write", "?read"}, eventNamesOf(drawn.Automaton))
+
+	require.Len(t, p.Acknowledgements, 3)
+	top, onContract, onProtocol := p.Acknowledgements[0], p.Acknowledgements[1], p.Acknowledgements[2]
+	require.Equal(t, WarnUnjudgedTool, top.Kind)
+	require.Equal(t, []string{"think", "plan_*"}, texts(top.Tools))
+	require.Zero(t, top.Expires)
+	require.Equal(t, "the tool is new", onContract.Reason)
+	require.Equal(t, time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC), onContract.Expires)
+	require.Equal(t, "protocols[0]", onProtocol.owner)
 }
 
 func texts(gs Globs) []string {
@@ -222,12 +252,12 @@ policy: contracts[0]: claim_type, required_fields, freshness, source_ref and tar
 
 	p, err := LoadMap("policy", map[string]any{"protocols": []any{map[string]any{"name": "a", "protocol": "rec X.!a.X"}}})
 	require.NoError(t, err)
-	require.Len(t, p.Warnings, 1)
-	require.Zero(t, p.Warnings[0].Line)
+	require.Len(t, p.Review(reviewed).Warnings, 1)
+	require.Zero(t, p.Review(reviewed).Warnings[0].Line)
 
 	p, err = LoadMap("policy", nil)
 	require.NoError(t, err)
-	require.Len(t, p.Warnings, 1)
+	require.Len(t, p.Review(reviewed).Warnings, 1)
 }
 
 func TestLoadMapTypes(t *testing.T) {
@@ -384,21 +414,24 @@ func TestAliasBomb(t *testing.T) {
 	require.Error(t, err)
 }
 
-// The manual's own example loads without a word.
-func TestManualExample(t *testing.T) {
+// The manual's own examples load, without a warning.
+func TestManualExamples(t *testing.T) {
 	manual, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	_, example, ok := strings.Cut(string(manual), "\n\tcontracts:\n")
-	require.True(t, ok)
-	example, _, ok = strings.Cut("\tcontracts:\n"+example, "\n\n")
-	require.True(t, ok)
-	example = strings.ReplaceAll("\n"+example, "\n\t", "\n")
-	p, err := Load("doc.go", []byte(example))
-	require.NoError(t, err)
-	require.Empty(t, p.Warnings)
-	require.Len(t, p.Contracts, 1)
-	require.Len(t, p.Protocols, 1)
-	require.Len(t, p.Protocols[0].Events, 7)
+	var loaded []*Policy
+	for _, example := range strings.Split(string(manual), "\n\tcontracts:\n")[1:] {
+		example, _, ok := strings.Cut("\tcontracts:\n"+example, "\n\n")
+		require.True(t, ok)
+		p, err := Load("doc.go", []byte(strings.ReplaceAll("\n"+example, "\n\t", "\n")))
+		require.NoError(t, err)
+		require.Empty(t, p.Review(reviewed).Warnings)
+		loaded = append(loaded, p)
+	}
+	require.Len(t, loaded, 2)
+	require.Len(t, loaded[0].Contracts, 1)
+	require.Len(t, loaded[0].Protocols, 1)
+	require.Len(t, loaded[0].Protocols[0].Events, 7)
+	require.Equal(t, 1, loaded[1].Review(reviewed).Acknowledged)
 }
 
 // Every key that the loader knows stands in the manual.
@@ -406,10 +439,10 @@ func TestManualNamesEveryKey(t *testing.T) {
 	manual, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	_, err = Load("x", []byte("protocols: [{name: a, protocol: '!a', events: [{zzzzzzzzzzzz: 1}], zzzzzzzzzzzz: 1}, {states: {zzzzzzzzzzzz: 1, transitions: [{zzzzzzzzzzzz: 1}]}}]\n"+
-		"contracts: [{zzzzzzzzzzzz: 1, freshness: {mode: x, zzzzzzzzzzzz: 1}, match: {zzzzzzzzzzzz: 1}, observation: {zzzzzzzzzzzz: 1, kind: zzzzzzzzzzzz}}]\n"))
+		"contracts: [{zzzzzzzzzzzz: 1, freshness: {mode: x, zzzzzzzzzzzz: 1}, match: {zzzzzzzzzzzz: 1}, observation: {zzzzzzzzzzzz: 1, kind: zzzzzzzzzzzz}, severity: x, acknowledge: [{zzzzzzzzzzzz: 1}]}]\n"))
 	require.Error(t, err)
 	lists := regexp.MustCompile(`expected (.*) or (.*)`).FindAllStringSubmatch(err.Error(), -1)
-	require.GreaterOrEqual(t, len(lists), 9)
+	require.GreaterOrEqual(t, len(lists), 11)
 	for _, list := range lists {
 		for _, key := range append(strings.Split(list[1], ", "), list[2]) {
 			require.Regexp(t, `(?m)^\t *(.*[ ,])?`+regexp.QuoteMeta(key)+`\b`, string(manual))

@@ -6,6 +6,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,9 @@ const (
 	// read them, and the later ones often follow from the first.
 	maxErrors = 20
 
-	// maxWarnings bounds the warnings of one file, each of which stands alone.
-	maxWarnings = 100
+	// maxWarnings bounds the warnings of one file. Repeated ones are folded when
+	// they are shown.
+	maxWarnings = 1000
 
 	// maxAliasCost bounds what aliases may add to a policy: the nodes that they
 	// repeat, long scalars counting more. A policy that repeats a contract a
@@ -35,13 +37,15 @@ const (
 type loader struct {
 	src      *source
 	errors   Diagnostics
-	warnings []Diagnostic
-	failures int // errors, those that repeat a reported one included
-	seen     map[Diagnostic]bool
-	parsed   map[any]any // by parsedKey: the scalars that were compiled
-	cost     int         // of the nodes that may still be visited
-	stopped  bool        // too many nodes or errors: nothing more is looked at
-	more     bool        // there were more errors than are reported
+	warnings []warning
+	failures int                // errors, those that repeat a reported one included
+	seen     map[Diagnostic]int // the index in warnings; 0 for an error
+
+	acknowledged []Acknowledgement
+	parsed       map[any]any // by parsedKey: the scalars that were compiled
+	cost         int         // of the nodes that may still be visited
+	stopped      bool        // too many nodes or errors: nothing more is looked at
+	more         bool        // there were more errors than are reported
 }
 
 // at is a node and the path that leads to it from the top of the file.
@@ -60,12 +64,12 @@ func (a at) field(key string) string {
 
 // errorf reports an error at a node.
 func (l *loader) errorf(a at, format string, args ...any) {
-	l.report(SeverityError, a.node.Line, a.node.Column, a.path, fmt.Sprintf(format, args...))
+	l.report("", a.node.Line, a.node.Column, a.path, fmt.Sprintf(format, args...))
 }
 
 // warnf reports a warning at a node.
-func (l *loader) warnf(a at, format string, args ...any) {
-	l.report(SeverityWarning, a.node.Line, a.node.Column, a.path, fmt.Sprintf(format, args...))
+func (l *loader) warnf(a at, kind WarningKind, format string, args ...any) {
+	l.report(kind, a.node.Line, a.node.Column, a.path, fmt.Sprintf(format, args...))
 }
 
 // textError reports an error inside the text of a scalar, where its error says
@@ -77,7 +81,7 @@ func (l *loader) textError(a at, err error) {
 		return
 	}
 	line, column, _ := l.src.locate(a.node, bad.offset)
-	l.report(SeverityError, line, column, a.path, bad.message)
+	l.report("", line, column, a.path, bad.message)
 }
 
 // pattern parses the text of a scalar with the parser of one of the small
@@ -107,34 +111,52 @@ func pattern[T any](l *loader, a at, parse func(string) (T, error)) (v T, ok boo
 // parsedKey is the key of loader.parsed for the values of one language.
 type parsedKey[T any] struct{ node *yaml.Node }
 
-// report adds a diagnostic, once. A part that aliases repeat is wrong at one
-// place in the file, so the paths after the first are not told.
-func (l *loader) report(severity Severity, line, column int, path, message string) {
-	if severity == SeverityError {
+// report adds an error, which has no kind, or a warning, once. A part that
+// aliases repeat is wrong at one place in the file, so the paths after the first
+// are not reported; the contracts and protocols that a warning is true of are
+// kept.
+func (l *loader) report(kind WarningKind, line, column int, path, message string) {
+	if kind == "" {
 		l.failures++
 	}
 	if l.stopped {
 		return
 	}
 	line, column = l.src.clamp(line, column)
-	d := Diagnostic{Severity: severity, File: l.src.name, Line: line, Column: column, Message: message}
-	if l.seen[d] {
+	d := Diagnostic{Kind: kind, File: l.src.name, Line: line, Column: column, Message: message}
+	if i, ok := l.seen[d]; ok {
+		if owner := ownerOf(path); kind != "" && !slices.Contains(l.warnings[i].owners, owner) {
+			l.warnings[i].owners = append(l.warnings[i].owners, owner)
+		}
+		return
+	}
+	known := d
+	d = l.diagnostic(d, path)
+	switch {
+	case kind == "" && len(l.errors) < maxErrors:
+		l.errors = append(l.errors, d)
+	case kind == "":
+		l.stopped, l.more = true, true
+		return
+	case len(l.warnings) < maxWarnings:
+		l.warnings = append(l.warnings, warning{d, []string{ownerOf(path)}})
+	default:
 		return
 	}
 	if l.seen == nil {
-		l.seen = map[Diagnostic]bool{}
+		l.seen = map[Diagnostic]int{}
 	}
-	l.seen[d] = true
+	l.seen[known] = max(0, len(l.warnings)-1)
+}
+
+// diagnostic completes a diagnostic whose place lies in the text.
+func (l *loader) diagnostic(d Diagnostic, path string) Diagnostic {
+	if d.Kind != "" {
+		d.Level = LevelWarning
+	}
 	d.Path = path
-	d.Excerpt = l.src.excerpt(line, column)
-	switch {
-	case severity == SeverityError && len(l.errors) < maxErrors:
-		l.errors = append(l.errors, d)
-	case severity == SeverityError:
-		l.stopped, l.more = true, true
-	case len(l.warnings) < maxWarnings:
-		l.warnings = append(l.warnings, d)
-	}
+	d.Excerpt = l.src.excerpt(d.Line, d.Column)
+	return d
 }
 
 // resolve follows an alias and counts the visit; false where the walk is over.

@@ -22,7 +22,11 @@ type Policy struct {
 
 	Contracts []*Contract // in file order: the first that seals is the verdict
 	Protocols []*Protocol // in file order
-	Warnings  []Diagnostic
+
+	// Acknowledgements are the acknowledged warnings, in file order.
+	Acknowledgements []Acknowledgement
+
+	warnings []warning // all that Load found, by place; see Review
 }
 
 // Match says what a contract or a protocol applies to. An empty list matches
@@ -41,6 +45,7 @@ func (m *Match) Matches(tool, agent, service string) bool {
 // Contract is what the result of a tool call must contain, and how the
 // observation is read from the call.
 type Contract struct {
+	Metadata
 	Name  string // unique among the contracts of the policy
 	Index int    // its place in Policy.Contracts
 	Match Match
@@ -119,6 +124,7 @@ func (k Kind) Input() (engine.InputKind, bool) {
 // Protocol is the order in which an agent may act, and the projection that
 // turns facts into its events.
 type Protocol struct {
+	Metadata
 	Name  string // unique among the protocols of the policy
 	Index int    // its place in Policy.Protocols
 	Match Match  // which sessions it follows; Tools is empty

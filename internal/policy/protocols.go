@@ -24,9 +24,11 @@ func (l *loader) protocols(a at, contracts []*Contract) []*Protocol {
 	taken := names{}
 	for _, e := range entries {
 		m, ok := l.mapping(
-			e, "name", "match", "session", "protocol", "states",
-			"parallel_calls", "unmatched", "after_end", "require_completion", "assume_complete",
-			"events",
+			e, withMetadata(
+				"name", "match", "session", "protocol", "states",
+				"parallel_calls", "unmatched", "after_end", "require_completion", "assume_complete",
+				"events",
+			)...,
 		)
 		if ok {
 			p := l.protocol(m, taken, contracts)
@@ -41,8 +43,9 @@ func (l *loader) protocols(a at, contracts []*Contract) []*Protocol {
 func (l *loader) protocol(m *mapping, taken names, contracts []*Contract) *Protocol {
 	l.require(m, "name")
 	p := &Protocol{
-		Name:  l.name(m, taken),
-		Match: l.match(m, "agents", "services"),
+		Name:     l.name(m, taken),
+		Metadata: l.metadata(m),
+		Match:    l.match(m, "agents", "services"),
 	}
 	choose(l, m, "session", sessionNames, &p.Session)
 	choose(l, m, "parallel_calls", parallelNames, &p.ParallelCalls)
@@ -102,7 +105,7 @@ func (l *loader) protocolError(a at, err error) {
 	if !exact {
 		message = within(bad.Line, bad.Column, message, bad.Excerpt())
 	}
-	l.report(SeverityError, line, column, a.path, message)
+	l.report("", line, column, a.path, message)
 }
 
 // protocolWarning reports a warning of the protocol language in the same way.
@@ -112,7 +115,7 @@ func (l *loader) protocolWarning(a at, w session.Warning) {
 	if !exact {
 		message = within(w.Line, w.Column, message, w.Excerpt())
 	}
-	l.report(SeverityWarning, line, column, a.path, message)
+	l.report(ofProtocolLanguage[w.Code], line, column, a.path, message)
 }
 
 // within adds the place inside of a text to a message about it.

@@ -15,6 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
+
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
 // errStopped is what a sender gets after Shutdown began. The spans stay with
@@ -66,9 +68,7 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 	if err != nil {
 		return nil, err
 	}
-	for _, warning := range pol.Warnings {
-		set.Logger.Warn("the policy is valid but probably not what was meant", zap.String("warning", warning.String()))
-	}
+	logWarnings(set.Logger, pol, time.Now())
 	options, err := cfg.decoding()
 	if err != nil {
 		return nil, err
@@ -81,6 +81,19 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 	p := newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, options, rec))
 	p.id = set.ID
 	return p, nil
+}
+
+// logWarnings logs the warnings of a policy that are not acknowledged at the time
+// now, a record for each kind and message, the most serious kind first.
+func logWarnings(logger *zap.Logger, p *policy.Policy, now time.Time) {
+	review := p.Review(now)
+	for _, g := range review.Groups() {
+		logger.Warn("the policy has a warning",
+			zap.String("kind", string(g.First.Kind)), zap.Int("count", 1+len(g.More)), zap.String("warning", g.String()))
+	}
+	if review.Acknowledged > 0 {
+		logger.Info("warnings of the policy are acknowledged", zap.Int("count", review.Acknowledged))
+	}
 }
 
 // scoringSteps makes the two steps of scoring, each for one goroutine.

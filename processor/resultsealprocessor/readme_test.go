@@ -38,8 +38,9 @@ func TestREADMEBlocks(t *testing.T) {
 		block := match[1]
 		if name, ok := strings.CutPrefix(strings.SplitN(block, "\n", 2)[0], "# "); ok {
 			policies++
-			_, err := policy.Load(name, []byte(block))
+			p, err := policy.Load(name, []byte(block))
 			require.NoError(t, err)
+			require.Empty(t, p.Review(time.Now()).Warnings)
 			require.NoError(t, os.WriteFile(name, []byte(block), 0o600))
 			continue
 		}
