@@ -20,6 +20,18 @@ type Conversation struct {
 	consumed genai.Timestamp
 	gaps     Gaps    // why an event of an earlier trace may be missing
 	unheard  unheard // in an earlier trace
+
+	// protocols identifies the protocols that the state belongs to, see
+	// Scorer.protocols; 0 before the first trace.
+	protocols uint64
+	// changed is set once a trace was evaluated by other protocols. A protocol that
+	// begins afterwards has not seen all earlier events.
+	changed bool
+	// later is set while a trace is evaluated by an earlier policy than the one that
+	// the state belongs to. others are the states of the later policy's protocols
+	// that the earlier one lacks.
+	later  bool
+	others []resting
 }
 
 // knownCall is a call that an earlier trace of the conversation showed.
@@ -82,34 +94,57 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 
 	own := s.translate(f, observations)
 
-	late := len(f.list) > 0 && f.list[0].time < c.consumed
-	if late {
-		// Its events belong before others that were stepped already.
-		c.gaps.Add(GapOutOfOrder)
-		v.OutOfOrder = true
-		v.lacks(GapSet(GapOutOfOrder))
+	list, joined := f.list, false
+	late := len(list) > 0 && list[0].time < c.consumed
+	if late && !c.later {
+		c.outOfOrder(v)
 	}
 	for _, p := range s.policy.Protocols {
 		if p.Session != policy.SessionConversation || !t.follows(p, within) {
 			continue
 		}
-		state := c.followed[p.Index]
-		if state == nil {
-			state = &followed{}
-			if c.followed == nil {
-				c.followed = map[int]*followed{}
-			}
-			c.followed[p.Index] = state
-		}
-		if late {
+		state, joins := c.state(p)
+		f.list = list
+		if late && joins {
+			// Its events belong before others that were stepped already.
 			f.list = nil
+			c.outOfOrder(v)
 		}
+		joined = joined || joins
 		verdict := follow(f, p, own, state, maxSeenConversation)
 		verdict.Conversation = id
 		t.account.converses(id)
 		v.judge(verdict)
 	}
+	if c.later && (late || !joined) {
+		f.list = nil // none of it was consumed
+	}
 	c.remember(f, t)
+}
+
+// outOfOrder notes that a trace's events could not join the conversation.
+func (c *Conversation) outOfOrder(v *Session) {
+	c.gaps.Add(GapOutOfOrder)
+	v.OutOfOrder = true
+	v.lacks(GapSet(GapOutOfOrder))
+}
+
+// state returns the state of a protocol, and whether the trace's events join the
+// conversation there. They do not if a later policy has changed the protocol:
+// then the trace is followed on its own, and what comes of it is not kept.
+func (c *Conversation) state(p *policy.Protocol) (state *followed, joins bool) {
+	if state = c.followed[p.Index]; state != nil {
+		return state, true
+	}
+	state = &followed{changed: c.changed}
+	if c.later {
+		return state, false
+	}
+	if c.followed == nil {
+		c.followed = map[int]*followed{}
+	}
+	c.followed[p.Index] = state
+	return state, true
 }
 
 // translate finds the observations of calls as the trace by itself showed them.

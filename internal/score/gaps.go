@@ -53,7 +53,8 @@ const (
 	GapShutdown
 	// GapSharedID: different spans of the trace have the same span id.
 	GapSharedID
-	// GapPolicyChanged: the policy changed while the conversation was followed.
+	// GapPolicyChanged: the policy changed while the conversation was followed, so
+	// that a protocol has not seen all of its traces.
 	GapPolicyChanged
 	// GapNoSpans: the session has log records and no spans.
 	GapNoSpans

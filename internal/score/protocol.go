@@ -37,6 +37,9 @@ type followed struct {
 	seen    []session.Event
 	cut     bool
 	certain bool // a violation was said
+	// changed is set if earlier events of the conversation were not stepped, because
+	// the policy had not this protocol then, or another one by its name.
+	changed bool
 	// possible are events that may have been instead of what was seen, or
 	// besides, had the telemetry held more content; unread is set if a guard or
 	// a binding read what it does not hold.
@@ -227,10 +230,16 @@ func (r *runner) explained(seen []session.Event, missing func(session.Direction,
 
 // missing says why an event may be missing, and which ones.
 func (r *runner) missing() (why string, which func(session.Direction, string) bool) {
-	if r.p.AssumeComplete {
+	if r.p.AssumeComplete && !r.changed {
 		return "", nil
 	}
-	if why := cmp.Or(r.f.gaps.reason(), r.f.earlier.reason()); why != "" {
+	if !r.p.AssumeComplete {
+		why = cmp.Or(r.f.gaps.reason(), r.f.earlier.reason())
+	}
+	if why == "" && r.changed {
+		why = GapPolicyChanged.Reason()
+	}
+	if why != "" {
 		return why, func(session.Direction, string) bool { return true }
 	}
 	kinds := r.unheard()
@@ -257,10 +266,14 @@ func (r *runner) ownGaps(unheard []policy.EventKind) (gaps Gaps) {
 
 // gaps are all that could explain what the protocol seems to see.
 func (r *runner) gaps() Gaps {
-	if r.p.AssumeComplete {
-		return 0
+	var changed Gaps
+	if r.changed {
+		changed.Add(GapPolicyChanged)
 	}
-	return r.f.gaps | r.f.earlier | r.ownGaps(r.unheard())
+	if r.p.AssumeComplete {
+		return changed
+	}
+	return r.f.gaps | r.f.earlier | r.ownGaps(r.unheard()) | changed
 }
 
 // unheard returns the kinds of messages that the protocol listens to and that

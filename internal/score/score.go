@@ -17,19 +17,28 @@ type Scorer struct {
 	policy         *policy.Policy
 	conversational bool           // a protocol follows conversations
 	named          []policy.Globs // the spans that protocols name
+
+	identities []uint64 // of the protocols, see identity
+	protocols  uint64   // identifies the protocols that follow conversations, all together
 }
 
 // New returns a scorer for a compiled policy.
 func New(p *policy.Policy) *Scorer {
 	s := &Scorer{policy: p}
+	var all []uint64
 	for _, protocol := range p.Protocols {
-		s.conversational = s.conversational || protocol.Session == policy.SessionConversation
+		s.identities = append(s.identities, identity(protocol))
+		if protocol.Session == policy.SessionConversation {
+			s.conversational = true
+			all = append(all, identity(protocol))
+		}
 		for _, rule := range protocol.Events {
 			if rule.Event == policy.SpanEvent {
 				s.named = append(s.named, rule.SpanName)
 			}
 		}
 	}
+	s.protocols = identityOfAll(all)
 	return s
 }
 

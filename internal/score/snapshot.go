@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -18,12 +19,19 @@ import (
 // A conversation at rest is a text of bytes: a version, then its parts one after
 // the other, numbers as varints and strings with their length before them. It is
 // a quarter of the size of the conversation in use, has no pointers, and can be
-// stored as it is. A monitor stands behind the identity of its protocol: what is
-// found of a protocol that has changed or is gone is left out.
+// stored as it is. A monitor stands behind the identity of its protocol.
+//
+// The state belongs to the policy that evaluated the latest trace. If the next
+// trace is evaluated by a later policy, monitors of protocols that have changed or
+// are gone are left out, and the protocols in their place begin anew with the gap
+// policy_changed. If it is evaluated by an earlier policy, because it began before
+// a reload, only the protocols that both have go on; the others are kept as they
+// are.
 
 // snapshotVersion is the first byte of a conversation at rest. In version 2,
-// which can still be read, there was one gap, as the text of its reason, and
-// nothing said whether a protocol was cut for lack of content.
+// which can still be read, there was one gap, as the text of its reason, nothing
+// said whether a protocol was cut for lack of content, and a protocol was
+// identified by its name and its automaton only.
 const (
 	snapshotVersion       = 3
 	snapshotVersionOneGap = 2
@@ -37,6 +45,7 @@ const (
 	flagOpened = 1 << iota
 	flagUnheardUser
 	flagUnheardAgent
+	flagConversationChanged
 )
 
 const (
@@ -44,17 +53,47 @@ const (
 	flagCut
 	flagCertain
 	flagUnread
+	flagChanged
 )
 
 // identity tells a protocol from all others, and from itself after a change that
 // gives its monitor's state another meaning.
 func identity(p *policy.Protocol) uint64 {
+	if p.Hash == "" { // not from a policy file
+		return identityV2(p)
+	}
+	return xxhash.Sum64String(p.Hash)
+}
+
+// identityV2 is identity as it was in version 2.
+func identityV2(p *policy.Protocol) uint64 {
 	return xxhash.Sum64String(p.Name + "\x00" + p.Automaton.Hash())
+}
+
+// identityOfAll identifies a set of protocols. It is never 0.
+func identityOfAll(identities []uint64) uint64 {
+	slices.Sort(identities)
+	var b []byte
+	for _, id := range identities {
+		b = binary.LittleEndian.AppendUint64(b, id)
+	}
+	return max(xxhash.Sum64(b), 1)
+}
+
+// resting is the state of a protocol that the scorer's policy lacks.
+type resting struct {
+	identity uint64
+	body     []byte
 }
 
 // AppendConversation appends a conversation at rest.
 func (s *Scorer) AppendConversation(dst []byte, c *Conversation) []byte {
-	dst = append(dst, snapshotVersion, bits(c.history.opened, c.unheard.user, c.unheard.agent))
+	protocols := s.protocols
+	if c.later {
+		protocols = c.protocols
+	}
+	dst = append(dst, snapshotVersion, bits(c.history.opened, c.unheard.user, c.unheard.agent, c.changed))
+	dst = binary.LittleEndian.AppendUint64(dst, protocols)
 	dst = binary.AppendUvarint(dst, uint64(c.consumed))
 	dst = binary.AppendUvarint(dst, uint64(c.gaps))
 	dst = binary.AppendUvarint(dst, uint64(len(c.history.items)))
@@ -67,7 +106,7 @@ func (s *Scorer) AppendConversation(dst []byte, c *Conversation) []byte {
 		dst = append(dst, bits(k.Called, k.Answered))
 		dst = appendText(appendText(dst, k.ID), k.Tool)
 	}
-	n := 0
+	n := len(c.others)
 	for _, f := range c.followed {
 		if f.monitor != nil {
 			n++
@@ -76,17 +115,24 @@ func (s *Scorer) AppendConversation(dst []byte, c *Conversation) []byte {
 	dst = binary.AppendUvarint(dst, uint64(n))
 	for _, p := range s.policy.Protocols {
 		if f := c.followed[p.Index]; f != nil && f.monitor != nil {
-			dst = appendFollowed(dst, p, f)
+			dst = appendResting(dst, resting{s.identities[p.Index], appendFollowed(nil, p, f)})
 		}
+	}
+	for _, o := range c.others {
+		dst = appendResting(dst, o)
 	}
 	return dst
 }
 
-func appendFollowed(dst []byte, p *policy.Protocol, f *followed) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, identity(p))
-	var body []byte
+func appendResting(dst []byte, r resting) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, r.identity)
+	dst = binary.AppendUvarint(dst, uint64(len(r.body)))
+	return append(dst, r.body...)
+}
+
+func appendFollowed(body []byte, p *policy.Protocol, f *followed) []byte {
 	snapshot := f.monitor.Snapshot()
-	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.unread), byte(f.worst))
+	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.unread, f.changed), byte(f.worst))
 	body = binary.AppendUvarint(body, uint64(snapshot.State)) //nolint:gosec // states are numbered from 0
 	registers := f.monitor.Registers()
 	body = binary.AppendUvarint(body, uint64(len(registers)))
@@ -102,22 +148,39 @@ func appendFollowed(dst []byte, p *policy.Protocol, f *followed) []byte {
 		}
 		body = appendText(append(body, 0, byte(e.Direction)), e.Label)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(body)))
-	return append(dst, body...)
+	return body
 }
 
-// RestoreConversation reads a conversation at rest. The error wraps
-// [ErrBadConversation]. Monitors of protocols that are no longer the same begin
-// anew.
+// RestoreConversation reads a conversation at rest that was left by this policy or
+// an earlier one. The error wraps [ErrBadConversation]. Monitors of protocols that
+// are no longer the same begin anew.
 func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
+	return s.restore(data, false)
+}
+
+// RestoreLaterConversation reads a conversation at rest that was left by a later
+// policy, for a trace that is still evaluated by this one. The states of protocols
+// that the policies do not have in common stay as they are.
+func (s *Scorer) RestoreLaterConversation(data []byte) (*Conversation, error) {
+	return s.restore(data, true)
+}
+
+func (s *Scorer) restore(data []byte, later bool) (*Conversation, error) {
 	r := &restorer{data: data}
 	if r.version = r.byte(); r.version != snapshotVersion && r.version != snapshotVersionOneGap {
 		return nil, ErrBadConversation
 	}
-	c := &Conversation{}
+	c := &Conversation{protocols: s.protocols}
 	flags := r.byte()
 	c.history.opened = flags&flagOpened != 0
+	c.changed = flags&flagConversationChanged != 0
 	c.unheard = unheard{user: flags&flagUnheardUser != 0, agent: flags&flagUnheardAgent != 0}
+	if r.version != snapshotVersionOneGap {
+		c.protocols = r.fixed()
+	}
+	if c.protocols != s.protocols {
+		c.changed, c.later = true, later
+	}
 	c.consumed = genai.Timestamp(r.number())
 	c.gaps = r.gaps()
 	c.history.items = make([]item, 0, r.count(9))
@@ -133,10 +196,9 @@ func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 	for range r.count(9) {
 		id := r.fixed()
 		body := &restorer{version: r.version, data: r.bytes()}
-		for _, p := range s.policy.Protocols {
-			if p.Session != policy.SessionConversation || identity(p) != id {
-				continue
-			}
+		p := s.find(r.version, id)
+		switch {
+		case p != nil:
 			f := body.followed(p)
 			if body.failed || len(body.data) > 0 {
 				return nil, fmt.Errorf("%w: protocol %q", ErrBadConversation, p.Name)
@@ -145,12 +207,32 @@ func (s *Scorer) RestoreConversation(data []byte) (*Conversation, error) {
 				c.followed = map[int]*followed{}
 			}
 			c.followed[p.Index] = f
+		case c.later && len(body.data) > 0:
+			// It goes on without the trace that is evaluated now.
+			state := slices.Clone(body.data)
+			state[0] |= flagChanged
+			c.others = append(c.others, resting{id, state})
 		}
 	}
 	if r.failed || len(r.data) > 0 {
 		return nil, ErrBadConversation
 	}
 	return c, nil
+}
+
+// find returns the protocol that follows conversations and has an identity, nil
+// if there is none.
+func (s *Scorer) find(version byte, id uint64) *policy.Protocol {
+	for i, p := range s.policy.Protocols {
+		own := s.identities[i]
+		if version == snapshotVersionOneGap {
+			own = identityV2(p)
+		}
+		if own == id && p.Session == policy.SessionConversation {
+			return p
+		}
+	}
+	return nil
 }
 
 // restorer reads a conversation at rest from its front. After a mistake it gives
@@ -180,7 +262,7 @@ func (r *restorer) gaps() Gaps {
 
 func (r *restorer) followed(p *policy.Protocol) *followed {
 	flags := r.byte()
-	f := &followed{worst: Compliance(r.byte()), cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0}
+	f := &followed{worst: Compliance(r.byte()), cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0, changed: flags&flagChanged != 0}
 	state := r.number()
 	snapshot := session.Snapshot{Protocol: p.Automaton.Hash(), Halted: flags&flagHalted != 0}
 	if f.worst > Violation || state >= uint64(p.Automaton.States()) { //nolint:gosec // a count

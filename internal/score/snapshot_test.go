@@ -210,6 +210,8 @@ protocols:
 	require.NoError(t, err)
 	require.Len(t, c.followed, 1)
 	require.Contains(t, c.followed, 0)
+	require.False(t, c.followed[0].changed)
+	require.True(t, c.changed)
 	require.Equal(t, kept["a"].calls, c.calls)
 }
 
