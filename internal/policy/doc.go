@@ -199,11 +199,11 @@ reported in its place, as in !‹13 characters›.
 
 # Globs
 
-  - any run of characters, dots, slashes and line ends included
-    ?        one character
-    [abc]    one of these; [a-z0-9] of these ranges; [!a] any other
-    {a,b*}   either pattern, which may be empty and may nest
-    \c       the character c as it is
+	?        one character
+	*        any run of characters, dots, slashes and line ends included
+	[abc]    one of these; [a-z0-9] of these ranges; [!a] any other
+	{a,b*}   either pattern, which may be empty and may nest
+	\c       the character c as it is
 
 A glob is held against the whole text. Upper and lower case differ.
 

@@ -13,12 +13,12 @@ import (
 // Glob is a compiled pattern over a whole text. The zero Glob matches the empty
 // text only.
 //
-//   - any run of characters, dots, slashes and line ends included
-//     ?          one character
-//     [abc]      one of the characters; [a-z0-9] of the ranges; [!a] any other
-//     {a,b*}     either of the patterns, which may be empty and may nest
-//     \c         the character c as it is
-//     c          itself, upper and lower case being different
+//	?        one character
+//	*        any run of characters, dots, slashes and line ends included
+//	[abc]    one of the characters; [a-z0-9] of the ranges; [!a] any other
+//	{a,b*}   either of the patterns, which may be empty and may nest
+//	\c       the character c as it is
+//	c        itself, upper and lower case being different
 type Glob struct {
 	text  string
 	shape globShape

@@ -4,6 +4,10 @@
 package policy
 
 import (
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
 	"strings"
 	"testing"
 
@@ -166,4 +170,57 @@ func splitBraces(glob string) (alternatives []string, rest string) {
 		}
 	}
 	panic("not closed: " + glob)
+}
+
+// The tables of the manual name every form, each of which does what it says. A
+// row that begins with a star, if it is the first, is a list to gofmt and to
+// go doc, which rewrite it: so the tables are read as go doc reads them.
+func TestManualOfGlobs(t *testing.T) {
+	forms := map[string]struct{ matches, others []string }{
+		"?":      {[]string{"a", "\u00e9", "/"}, []string{"", "ab"}},
+		"*":      {[]string{"", "a", "a.b/c\nd"}, nil},
+		"[abc]":  {[]string{"a", "c"}, []string{"", "d", "ab"}},
+		"{a,b*}": {[]string{"a", "b", "bc"}, []string{"", "ab", "c"}},
+		`\c`:     {[]string{"c"}, []string{"", `\c`}},
+		"c":      {[]string{"c"}, []string{"", "C"}},
+	}
+	for file, doc := range map[string]func(*ast.File) string{
+		"doc.go": func(f *ast.File) string { return f.Doc.Text() },
+		"glob.go": func(f *ast.File) string {
+			for _, decl := range f.Decls {
+				if d, ok := decl.(*ast.GenDecl); ok && strings.HasPrefix(d.Doc.Text(), "Glob ") {
+					return d.Doc.Text()
+				}
+			}
+			return ""
+		},
+	} {
+		t.Run(file, func(t *testing.T) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			require.NoError(t, err)
+			var table string
+			for _, block := range new(comment.Parser).Parse(doc(parsed)).Content {
+				if code, ok := block.(*comment.Code); ok && strings.Contains(code.Text, "any run of characters") {
+					table = code.Text
+				}
+			}
+			found := map[string]bool{}
+			for row := range strings.Lines(table) {
+				form := strings.Fields(row)[0]
+				require.Contains(t, forms, form)
+				found[form] = true
+				g, err := ParseGlob(form)
+				require.NoError(t, err)
+				for _, text := range forms[form].matches {
+					require.True(t, g.Match(text), "%s on %q", form, text)
+				}
+				for _, text := range forms[form].others {
+					require.False(t, g.Match(text), "%s on %q", form, text)
+				}
+			}
+			for _, form := range []string{"?", "*", "[abc]", "{a,b*}", `\c`} {
+				require.True(t, found[form], form)
+			}
+		})
+	}
 }
