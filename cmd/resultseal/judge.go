@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/traceread"
@@ -213,6 +214,7 @@ func (b *bench) one(decoder *genai.Decoder, store conversations, v *verdict) (er
 			b.broken(fmt.Errorf("trace %s cannot be judged, which is a fault of this program: %s", trace.ID, describePanic(failure)))
 		}
 	}()
+	annotate.Namespace(annotate.DefaultPrefix).Clean(trace.Traces)
 	v.facts, v.spans = decoder.TracesInto(v.facts, v.spans, trace.Traces)
 	if b.explain != nil && b.explain(trace.ID.String(), conversationOf(v.facts)) {
 		v.session, v.account = b.scorer.Explain(v.facts, store)

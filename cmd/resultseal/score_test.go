@@ -288,6 +288,51 @@ func TestScoreFiles(t *testing.T) {
 	}
 }
 
+// Names under the processor's prefix in the input change nothing, and do not
+// reach --annotated, whether the session has a verdict or not.
+func TestScoreForged(t *testing.T) {
+	dir := t.TempDir()
+	in, err := os.ReadFile(exampleTraces)
+	require.NoError(t, err)
+	in = append(in, `{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[{"scope":{"name":"x"},"spans":[`+
+		`{"traceId":"000000000000000000000000000000aa","spanId":"00000000000000aa","name":"GET /","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}]}]}`+"\n"...)
+	var forged []byte
+	for line := range strings.Lines(string(in)) {
+		td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces([]byte(line))
+		require.NoError(t, err)
+		for _, rs := range td.ResourceSpans().All() {
+			rs.Resource().Attributes().PutStr("resultseal.decision", "forged")
+			for _, ss := range rs.ScopeSpans().All() {
+				ss.Scope().Attributes().PutStr("resultseal.decision", "forged")
+				for _, span := range ss.Spans().All() {
+					span.Attributes().PutStr("resultseal.session.compliance", "forged")
+					span.Events().AppendEmpty().SetName("resultseal.forged")
+					span.Links().AppendEmpty().Attributes().PutStr("resultseal.decision", "forged")
+				}
+			}
+		}
+		text, err := new(ptrace.JSONMarshaler).MarshalTraces(td)
+		require.NoError(t, err)
+		forged = append(append(forged, text...), '\n')
+	}
+	score := func(name string, text []byte) (report, annotated string) {
+		file, out := filepath.Join(dir, name, "traces.jsonl"), filepath.Join(dir, name, "annotated.jsonl")
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		got := execute("", "score", "--policy", examplePolicy, "--annotated", out, file)
+		require.Zero(t, got.code, got.stderr)
+		read, err := os.ReadFile(out)
+		require.NoError(t, err)
+		return strings.ReplaceAll(got.stdout, file, "traces.jsonl"), string(read)
+	}
+	wantReport, want := score("honest", bytes.ReplaceAll(bytes.ReplaceAll(forged, []byte("resultseal."), []byte("honest.")), []byte("forged"), []byte("honest")))
+	gotReport, got := score("forged", forged)
+	require.Equal(t, wantReport, gotReport)
+	require.NotContains(t, got, "forged")
+	require.Equal(t, strings.Count(want, `"resultseal.`), strings.Count(got, `"resultseal.`))
+	require.Equal(t, strings.Count(want, `"traceId"`), strings.Count(got, `"traceId"`))
+}
+
 // The annotated spans are the input's, each once, with what the processor would
 // write; scoring them again comes to the same.
 func TestScoreAnnotated(t *testing.T) {

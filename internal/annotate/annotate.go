@@ -3,9 +3,10 @@
 
 // Package annotate writes verdicts onto spans: attributes on tool-call spans,
 // span events where a protocol was not kept to, and the session's verdict on
-// its root span. It adds and never changes or removes what others wrote; what
-// stands under its own prefix already is replaced, so that judging a span again
-// gives the same. Nothing that it writes holds content.
+// its root span. It adds and never changes or removes what others wrote.
+// Everything under its prefix is its own: [Clean] removes it from what was
+// received, so that scoring a span again gives the same. Nothing that it writes
+// holds content.
 //
 // The processor and the command line both write through it.
 package annotate
@@ -91,7 +92,6 @@ func New(o Options) *Writer {
 // Late writes what late spans prove by themselves, and marks them: their
 // session was judged without them.
 func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
-	w.takeBack(spans)
 	for i := range v.Spans {
 		if s := &v.Spans[i]; s.Observation >= 0 {
 			w.observation(spans[s.Span], &v.Observations[s.Observation])
@@ -105,7 +105,6 @@ func (w *Writer) Late(spans []ptrace.Span, v *score.Session) {
 // Joined writes what late spans prove by themselves, and what the protocols of
 // their conversation say of them, which they came in time for.
 func (w *Writer) Joined(spans []ptrace.Span, v *score.Session) {
-	w.takeBack(spans)
 	for i := range v.Spans {
 		s := &v.Spans[i]
 		if s.Observation >= 0 {

@@ -39,6 +39,7 @@ func recorded(t *testing.T) ([]ptrace.Traces, *score.Scorer) {
 func annotated(w *annotate.Writer, scorer *score.Scorer, td ptrace.Traces) ptrace.Traces {
 	out := ptrace.NewTraces()
 	td.CopyTo(out)
+	annotate.Namespace(annotate.DefaultPrefix).Clean(out)
 	facts, spans := genai.NewDecoder(genai.Options{}).Traces(out)
 	w.Session(spans, scorer.Trace(facts, nil), "root")
 	return out
@@ -66,8 +67,8 @@ func TestJudgingAgainGivesTheSame(t *testing.T) {
 	}
 }
 
-// Nobody else's word stands under the prefix.
-func TestForgedVerdictsAreTakenBack(t *testing.T) {
+// Whatever a sender writes under the prefix, the annotated spans are the same.
+func TestForgedVerdictsAreRemoved(t *testing.T) {
 	traces, scorer := recorded(t)
 	w := annotate.New(annotate.Options{})
 	for _, td := range traces {
@@ -138,6 +139,7 @@ func TestPolicyHash(t *testing.T) {
 				require.Equal(t, scorer.Policy().Hash, hash.Str())
 			}
 		}
+		annotate.Namespace("acme.").Clean(out)
 		w.Late(spans, scorer.Late(facts))
 		for _, span := range spans {
 			_, ok := span.Attributes().Get("acme.policy.hash")

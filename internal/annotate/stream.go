@@ -11,7 +11,6 @@ import (
 
 // Seal writes what a span proves by itself. v is the verdict on this span alone.
 func (w *Writer) Seal(span ptrace.Span, v *score.Session) {
-	w.takeBack([]ptrace.Span{span})
 	for i := range v.Spans {
 		if o := v.Spans[i].Observation; o >= 0 {
 			w.observation(span, &v.Observations[o])

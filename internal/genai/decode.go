@@ -4,8 +4,10 @@
 package genai
 
 import (
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -46,6 +48,19 @@ type Options struct {
 	// ConversationResources are attributes of the resource that belong to a
 	// conversation's identity, such as a tenant's name; none by default.
 	ConversationResources []string
+}
+
+// Under returns the names of attributes below prefix that decoders with these
+// options read, sorted.
+func (o Options) Under(prefix string) (names []string) {
+	t := NewDecoder(o).table
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(t.names)), t.prefixes, o.ConversationResources, []string{serviceName}) {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // NewDecoder compiles the table of dialects.
@@ -138,9 +153,12 @@ func RemoteParent(span ptrace.Span) bool {
 	return span.Flags()&hasIsRemote != 0 && span.Flags()&isRemote != 0
 }
 
+// serviceName is the resource attribute that names a service.
+const serviceName = "service.name"
+
 // Service is the name of the service that a resource describes, "" if it has none.
 func Service(resource pcommon.Resource) string {
-	if v, ok := resource.Attributes().Get("service.name"); ok && v.Type() == pcommon.ValueTypeStr {
+	if v, ok := resource.Attributes().Get(serviceName); ok && v.Type() == pcommon.ValueTypeStr {
 		return v.Str()
 	}
 	return ""

@@ -5,6 +5,7 @@ package genai
 
 import (
 	"slices"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -20,6 +21,9 @@ type Filter struct {
 	lengths [256]uint64 // by first byte: the lengths of their names, modulo 64
 	names   []string    // patterns of span names that do so alone
 	begins  [256]bool   // by first byte: one of the patterns may fit
+
+	prefix string // attributes under it tell, too; "" for none
+	under  uint64 // lengths of the other names with its first byte
 }
 
 // NewFilter makes the filter of the decoders with the same options.
@@ -44,6 +48,15 @@ func NewFilter(o Options) *Filter {
 		f.lengths[name[0]] |= 1 << (len(name) & 63)
 	}
 	return f
+}
+
+// WithPrefix returns a filter for which a span is not silent either if it has an
+// attribute whose name begins with prefix.
+func (f *Filter) WithPrefix(prefix string) *Filter {
+	with := *f
+	with.prefix, with.under = prefix, f.lengths[prefix[0]]
+	with.lengths[prefix[0]] = ^uint64(0)
+	return &with
 }
 
 // add notes a mark, or what it asks for besides: the values by the attribute, ""
@@ -85,6 +98,14 @@ func (f *Filter) Silent(span ptrace.Span) bool {
 }
 
 func (f *Filter) tells(name string, value pcommon.Value) bool {
+	if f.prefix != "" && name[0] == f.prefix[0] {
+		if strings.HasPrefix(name, f.prefix) {
+			return true
+		}
+		if f.under&(1<<(len(name)&63)) == 0 {
+			return false
+		}
+	}
 	values, ok := f.telling[name]
 	if !ok || len(values) == 0 {
 		return ok

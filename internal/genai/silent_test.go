@@ -4,6 +4,7 @@
 package genai
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -140,4 +141,21 @@ func BenchmarkSilent(b *testing.B) {
 	for b.Loop() {
 		f.Silent(span)
 	}
+}
+
+// A filter with a prefix differs in the spans that have an attribute under it,
+// and in no other.
+func TestSilentWithPrefix(t *testing.T) {
+	f := NewFilter(Options{})
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.SampledFrom([]string{"resultseal.", "gen_", "z."}).Draw(t, "prefix")
+		span := drawnSpan(t, []string{"resultseal.decision", "resultseal.", "resultseal", "rpc.system", "gen_ai.operation.name", "z.", "a", ""})
+		under := false
+		for name := range span.Attributes().All() {
+			under = under || strings.HasPrefix(name, prefix)
+		}
+		if got, want := f.WithPrefix(prefix).Silent(span), f.Silent(span) && !under; got != want {
+			t.Fatalf("%q under %s: silent is %v, want %v", span.Attributes().AsRaw(), prefix, got, want)
+		}
+	})
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // copies are n copies of the recorded traces under trace ids of their own.
@@ -77,7 +79,7 @@ func BenchmarkAssembler(b *testing.B) {
 				a := newAssembler(limits{time.Second, time.Second, time.Second, 1 << 30, 1 << 40, 100_000, 0})
 				b.StartTimer()
 				for _, td := range in {
-					a.Add(splitByTrace(td), scriptEpoch)
+					a.Add(splitByTrace(td, annotate.DefaultPrefix), scriptEpoch)
 				}
 				for _, f := range a.Tick(scriptEpoch.Add(time.Minute)) {
 					canonicalize(f.spans)

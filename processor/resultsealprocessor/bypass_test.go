@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -187,7 +188,7 @@ func TestShutdownDuringBypass(t *testing.T) {
 // A shard does not keep the batches that it has worked off until others come.
 func TestShardsLetGoOfBatches(t *testing.T) {
 	p := streaming(t, func(c *Config) { c.Mode, c.NumShards = ModeTrace, 1 })
-	part := splitByTrace(silentBatch(1, 1))[0]
+	part := splitByTrace(silentBatch(1, 1), annotate.DefaultPrefix)[0]
 	w := weak.Make(part)
 	p.dispatch([]*tracePart{part}, nil)
 	part = nil

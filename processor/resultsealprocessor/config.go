@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,8 +128,11 @@ type Config struct {
 	Retry configretry.BackOffConfig `mapstructure:"retry"`
 
 	// Prefix begins the name of every attribute and span event that is
-	// written, except those that the GenAI conventions name. Change it only
-	// if `resultseal.` is taken in your data. Default "resultseal.".
+	// written, except those that the GenAI conventions name. Everything under
+	// it in the spans that come in is removed, so that senders cannot forge
+	// verdicts: use a prefix under which nobody else writes. Two processors in
+	// a row need two prefixes, of which neither begins with the other. Default
+	// "resultseal.".
 	Prefix string `mapstructure:"prefix"`
 
 	// Annotations says what is written besides the verdicts.
@@ -339,8 +343,10 @@ func (c *Config) Validate() error {
 	if c.ContentArguments && c.Content == ContentKeep {
 		refuse("content_arguments needs content: hash or drop")
 	}
-	if _, err := c.decoding(); err != nil {
+	if options, err := c.decoding(); err != nil {
 		errs = append(errs, err)
+	} else if names := options.Under(c.Prefix); c.Prefix != "" && len(names) > 0 {
+		refuse("prefix %q covers %s, which is read from the spans; everything under the prefix is removed, so use one under which nobody else writes", c.Prefix, names[0])
 	}
 	if _, err := c.loadPolicy(); err != nil {
 		errs = append(errs, err)
@@ -364,8 +370,22 @@ func (c *Config) shards() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// loadPolicy compiles the policy from wherever the configuration has it.
+// loadPolicy compiles the policy from wherever the configuration has it, and
+// refuses one that reads attributes under the prefix: they are removed before.
 func (c *Config) loadPolicy() (*policy.Policy, error) {
+	p, err := c.readPolicy()
+	if err != nil || c.Prefix == "" {
+		return p, err
+	}
+	for _, name := range slices.Concat(p.AttributeNames()) {
+		if strings.HasPrefix(name, c.Prefix) {
+			return nil, fmt.Errorf("the policy reads the attribute %s, which is under the prefix %q; to read the verdicts of another resultseal processor, give that one a prefix of its own", name, c.Prefix)
+		}
+	}
+	return p, nil
+}
+
+func (c *Config) readPolicy() (*policy.Policy, error) {
 	inPlace := c.policyText != "" || c.Policy != nil
 	switch {
 	case inPlace && c.PolicyFile != "":

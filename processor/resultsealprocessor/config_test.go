@@ -38,6 +38,12 @@ func resolve(t *testing.T, settings string) (*Config, error) {
 
 func resolveFile(t *testing.T, file string) (*Config, error) {
 	t.Helper()
+	return resolveProcessor(t, file, "resultseal")
+}
+
+// resolveProcessor is the configuration of one of a file's processors.
+func resolveProcessor(t *testing.T, file, id string) (*Config, error) {
+	t.Helper()
 	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
 		URIs: []string{"file:" + file},
 		ProviderFactories: []confmap.ProviderFactory{
@@ -51,7 +57,7 @@ func resolveFile(t *testing.T, file string) (*Config, error) {
 	require.NoError(t, err)
 	processors, err := conf.Sub("processors")
 	require.NoError(t, err)
-	sub, err := processors.Sub("resultseal")
+	sub, err := processors.Sub(id)
 	require.NoError(t, err)
 	cfg := createDefaultConfig().(*Config)
 	if err := sub.Unmarshal(cfg); err != nil {
@@ -228,24 +234,29 @@ func TestBadPolicyIsShown(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	for name, tc := range map[string]struct{ settings, want string }{
-		"root_delay":    {"root_delay: -1s", "root_delay must not be negative, got -1s"},
-		"idle_timeout":  {"idle_timeout: 0s", "idle_timeout must be more than 0, got 0s"},
-		"max_age":       {"max_age: 0s", "max_age must be more than 0, got 0s"},
-		"max_traces":    {"max_traces: 0", "max_traces must be 1 or more, got 0"},
-		"max_bytes":     {"max_bytes: -5", "max_bytes must be 1 or more, got -5"},
-		"decided_cache": {"decided_cache: -1", "decided_cache must not be negative, got -1"},
-		"prefix":        {`prefix: ""`, `prefix must be letters`},
-		"prefix end":    {`prefix: resultseal`, `end with '.' or '_', got "resultseal"`},
-		"max_tools":     {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
-		"max_spans":     {"max_spans_per_trace: -1", "max_spans_per_trace must not be negative, got -1"},
-		"num_shards":    {"num_shards: -1", "num_shards must not be negative, got -1"},
-		"mode":          {"mode: both", `mode must be trace or stream, got "both"`},
-		"retry":         {"retry: {max_elapsed_time: 1ms}", "retry: 'max_elapsed_time' must not be less than 'initial_interval'"},
-		"max_sessions":  {"max_sessions: -1", "max_sessions must not be negative, got -1"},
-		"session_ttl":   {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
-		"hash_key":      {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},
-		"arguments":     {"content_arguments: true", "content_arguments needs content: hash or drop"},
-		"content":       {"content: burn", `content must be keep, hash or drop, got "burn"`},
+		"root_delay":               {"root_delay: -1s", "root_delay must not be negative, got -1s"},
+		"idle_timeout":             {"idle_timeout: 0s", "idle_timeout must be more than 0, got 0s"},
+		"max_age":                  {"max_age: 0s", "max_age must be more than 0, got 0s"},
+		"max_traces":               {"max_traces: 0", "max_traces must be 1 or more, got 0"},
+		"max_bytes":                {"max_bytes: -5", "max_bytes must be 1 or more, got -5"},
+		"decided_cache":            {"decided_cache: -1", "decided_cache must not be negative, got -1"},
+		"prefix":                   {`prefix: ""`, `prefix must be letters`},
+		"prefix end":               {`prefix: resultseal`, `end with '.' or '_', got "resultseal"`},
+		"prefix of others":         {`prefix: gen_ai.`, `prefix "gen_ai." covers gen_ai.agent.name, which is read from the spans`},
+		"prefix of a resource":     {`prefix: service.`, `prefix "service." covers service.name, which is read from the spans`},
+		"prefix of a list":         {`prefix: llm.input_messages.`, `prefix "llm.input_messages." covers llm.input_messages., which`},
+		"prefix of a dialect":      {"prefix: acme.\ndialects: {custom: [{name: acme, tool: [{attribute: acme.kind}], tool_name: [x.name]}]}", `prefix "acme." covers acme.kind, which`},
+		"prefix of a conversation": {"prefix: acme.\nconversation_attributes: [acme.session]", `prefix "acme." covers acme.session, which`},
+		"max_tools":                {"telemetry: {max_tools: 0}", "telemetry::max_tools must be 1 or more, got 0"},
+		"max_spans":                {"max_spans_per_trace: -1", "max_spans_per_trace must not be negative, got -1"},
+		"num_shards":               {"num_shards: -1", "num_shards must not be negative, got -1"},
+		"mode":                     {"mode: both", `mode must be trace or stream, got "both"`},
+		"retry":                    {"retry: {max_elapsed_time: 1ms}", "retry: 'max_elapsed_time' must not be less than 'initial_interval'"},
+		"max_sessions":             {"max_sessions: -1", "max_sessions must not be negative, got -1"},
+		"session_ttl":              {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
+		"hash_key":                 {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},
+		"arguments":                {"content_arguments: true", "content_arguments needs content: hash or drop"},
+		"content":                  {"content: burn", `content must be keep, hash or drop, got "burn"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, err := resolve(t, "policy_file: testdata/config/policy.yaml\n"+tc.settings)
@@ -266,6 +277,19 @@ func TestBadSettings(t *testing.T) {
 		require.ErrorContains(t, err, "root_dealy")
 		_, err = resolve(t, "policy: ${file:testdata/config/broken_policy.yaml}\nroot_dealy: 1s")
 		require.ErrorContains(t, err, "root_dealy")
+	})
+	t.Run("a policy that reads what is removed", func(t *testing.T) {
+		for _, rule := range []string{
+			`policy: {protocols: [{name: p, protocol: "!X.end", events: [{label: X, event: span, attributes: {resultseal.decision: sealed}}]}]}`,
+			`policy: {contracts: [{name: c, match: {tools: [x]}, claim_type: found, required_fields: [a], freshness: {mode: not_required}, source_ref: "{resource.resultseal.source}", target_ref: t}]}`,
+		} {
+			cfg, err := resolve(t, rule)
+			require.NoError(t, err)
+			require.ErrorContains(t, confmap.Validate(cfg), `which is under the prefix "resultseal."`)
+			cfg, err = resolve(t, "prefix: second.\n"+rule)
+			require.NoError(t, err)
+			require.NoError(t, confmap.Validate(cfg))
+		}
 	})
 	t.Run("a list as policy", func(t *testing.T) {
 		_, err := resolve(t, "policy: [a]")

@@ -6,6 +6,8 @@ package resultsealprocessor
 import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // What is held is counted in bytes of memory, since that is what runs out. The
@@ -35,28 +37,54 @@ const (
 // estimated: the memory that they take, and as much again, which is what Go's
 // garbage collector lets lie around before it works.
 func footprint(td ptrace.Traces) int64 {
+	return (&survey{namespace: annotate.DefaultPrefix}).footprint(td)
+}
+
+// survey measures a part and finds what is under a namespace in the same loop over
+// its attributes: a second one would cost as much as everything else that is done
+// with a span without GenAI content that does not wait.
+type survey struct {
+	namespace annotate.Namespace
+	found     bool
+}
+
+func (s *survey) footprint(td ptrace.Traces) int64 {
 	n := partBytes
 	for _, rs := range td.ResourceSpans().All() {
-		n += resourceBytes + mapBytes(rs.Resource().Attributes()) + textBytes(rs.SchemaUrl())
+		n += resourceBytes + s.attributes(rs.Resource().Attributes()) + textBytes(rs.SchemaUrl())
+		s.found = s.found || s.namespace.HasEntity(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			scope := ss.Scope()
-			n += scopeBytes + mapBytes(scope.Attributes()) + textBytes(scope.Name()) + textBytes(scope.Version()) + textBytes(ss.SchemaUrl())
+			n += scopeBytes + s.attributes(scope.Attributes()) + textBytes(scope.Name()) + textBytes(scope.Version()) + textBytes(ss.SchemaUrl())
 			for _, span := range ss.Spans().All() {
-				n += footprintOfSpan(span)
+				n += s.span(span)
 			}
 		}
 	}
 	return int64(2 * n)
 }
 
-func footprintOfSpan(span ptrace.Span) int {
-	n := spanBytes + mapBytes(span.Attributes()) + textBytes(span.Name()) +
+func (s *survey) span(span ptrace.Span) int {
+	n := spanBytes + s.attributes(span.Attributes()) + textBytes(span.Name()) +
 		textBytes(span.TraceState().AsRaw()) + textBytes(span.Status().Message())
 	for _, event := range span.Events().All() {
-		n += eventBytes + mapBytes(event.Attributes()) + textBytes(event.Name())
+		n += eventBytes + s.attributes(event.Attributes()) + textBytes(event.Name())
+		s.found = s.found || s.namespace.HasEvent(event)
 	}
 	for _, link := range span.Links().All() {
-		n += linkBytes + mapBytes(link.Attributes()) + textBytes(link.TraceState().AsRaw())
+		n += linkBytes + s.attributes(link.Attributes()) + textBytes(link.TraceState().AsRaw())
+	}
+	return n
+}
+
+func (s *survey) attributes(m pcommon.Map) int {
+	n := 0
+	first := s.namespace[0]
+	for key, value := range m.All() {
+		n += attributeBytes + textBytes(key) + innerBytes(value)
+		if key != "" && key[0] == first {
+			s.found = s.found || s.namespace.Has(key)
+		}
 	}
 	return n
 }

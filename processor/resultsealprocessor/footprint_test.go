@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // heapOf is how much of the heap is in use because of what build returns.
@@ -138,7 +140,7 @@ func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 			var unmarshal ptrace.ProtoUnmarshaler
 			td, err := unmarshal.UnmarshalTraces(marshal(td))
 			require.NoError(t, err)
-			a.Add(splitByTrace(td), scriptEpoch)
+			a.Add(splitByTrace(td, annotate.DefaultPrefix), scriptEpoch)
 		})
 		return a
 	})

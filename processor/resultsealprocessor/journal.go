@@ -10,6 +10,8 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // The journal writes down what is held, so that it is there after the process
@@ -218,8 +220,9 @@ func (j *journal) forget(requests []*entryRequest) {
 	}
 }
 
-// decode reads an entry.
-func decodeEntry(text []byte) ([]*tracePart, error) {
+// decodeEntry reads an entry. An earlier release may have written it, or a
+// processor with another prefix, so it is cleaned like a batch that comes in.
+func decodeEntry(text []byte, own annotate.Namespace) ([]*tracePart, error) {
 	payload, err := unframe(text)
 	if err != nil {
 		return nil, err
@@ -228,5 +231,5 @@ func decodeEntry(text []byte) ([]*tracePart, error) {
 	if err != nil {
 		return nil, err
 	}
-	return splitByTrace(td), nil
+	return splitByTrace(td, own), nil
 }

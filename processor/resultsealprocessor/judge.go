@@ -27,8 +27,8 @@ import (
 
 // judgeFunc scores a finished trace that was read and writes the verdicts onto
 // its spans in place. It adds attributes and span events at the end of what is
-// there, in place of earlier ones under its own prefix, and neither adds, removes
-// nor reorders spans. It is called from one goroutine.
+// there, and neither adds, removes nor reorders spans. It is called from one
+// goroutine.
 type judgeFunc func(*finished)
 
 // scoring is the one place where the processor meets the packages that score and
@@ -339,9 +339,7 @@ func describePanic(failure any) string {
 
 // spanSizes are the numbers of attributes and events of each span of a trace.
 // What a judge wrote comes after them, so they are all that it takes to undo
-// it, and much less than a copy of the trace. Only where verdicts of an earlier
-// collector were taken back before the judge failed, some of the new ones may
-// stay in their place.
+// it, and much less than a copy of the trace.
 type spanSizes []struct{ attributes, events int }
 
 func measureSpans(td ptrace.Traces) spanSizes {

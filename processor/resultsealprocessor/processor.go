@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
 
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -39,6 +40,9 @@ type tracesProcessor struct {
 	recorder  *recorder
 	scoring   scoringSteps
 	logger    *zap.Logger
+
+	// own is the namespace of everything that the processor writes.
+	own annotate.Namespace
 
 	// journal is nil without a storage.
 	journal *journal
@@ -121,6 +125,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 		recorder:    rec,
 		scoring:     scoring,
 		logger:      logger,
+		own:         annotate.Namespace(cfg.Prefix),
 		storage:     cfg.Storage,
 		maxSessions: share(cfg.MaxSessions, n),
 		stopped:     make(chan struct{}),
@@ -231,7 +236,7 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 		return errStopped
 	}
 	if p.journal != nil { // everything has to be written down
-		parts := splitByTrace(td)
+		parts := splitByTrace(td, p.own)
 		if err := p.journal.append(parts); err != nil {
 			giveBack(parts, td) // they stay with the sender
 			return fmt.Errorf("resultseal: the storage does not take the batch: %w", err)
@@ -240,7 +245,7 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 		return nil
 	}
 	if p.bypass == nil {
-		p.dispatch(splitByTrace(td), nil)
+		p.dispatch(splitByTrace(td, p.own), nil)
 		return nil
 	}
 	parts, passed, err := p.bypass.pass(ctx, td)

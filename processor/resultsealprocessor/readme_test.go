@@ -33,7 +33,7 @@ func TestREADMEBlocks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("RESULTSEAL_HASH_KEY", "for this test")
 	collector := os.Getenv("RESULTSEAL_COLLECTOR")
-	policies, configs, complete := 0, 0, 0
+	policies, configs, processors, complete := 0, 0, 0, 0
 	for i, match := range yamlBlock.FindAllStringSubmatch(string(readme), -1) {
 		block := match[1]
 		if name, ok := strings.CutPrefix(strings.SplitN(block, "\n", 2)[0], "# "); ok {
@@ -47,17 +47,21 @@ func TestREADMEBlocks(t *testing.T) {
 		configs++
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("block%d.yaml", i))
 		require.NoError(t, os.WriteFile(file, []byte(block), 0o600))
-		cfg, err := resolveFile(t, file)
-		require.NoError(t, err)
-		require.NoError(t, confmap.Validate(cfg))
+		for _, id := range regexp.MustCompile(`(?m)^  (resultseal\S*):$`).FindAllStringSubmatch(block, -1) {
+			cfg, err := resolveProcessor(t, file, id[1])
+			require.NoError(t, err)
+			require.NoError(t, confmap.Validate(cfg))
+			processors++
+		}
 		if collector != "" && strings.Contains(block, "\nservice:") {
 			complete++
 			out, err := exec.Command(collector, "validate", "--config", file).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 		}
 	}
-	require.Equal(t, 1, policies)
-	require.GreaterOrEqual(t, configs, 3)
+	require.Equal(t, 2, policies)
+	require.GreaterOrEqual(t, configs, 4)
+	require.Equal(t, configs+1, processors, "one block has two")
 	if collector == "" {
 		t.Log("no distribution was asked: RESULTSEAL_COLLECTOR names none")
 	} else {

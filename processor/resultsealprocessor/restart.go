@@ -22,7 +22,7 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	if err != nil {
 		return nil, err
 	}
-	r := &restorer{client: client, logger: p.logger}
+	r := &restorer{client: client, logger: p.logger, own: p.own}
 	s, err := r.read(ctx, len(p.shards), time.Now())
 	if err == nil && !p.fits(s) {
 		s, err = p.divide(ctx, client, s)

@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.uber.org/zap"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // What lies in the storage, under one client:
@@ -224,6 +226,7 @@ func openStorage(ctx context.Context, host component.Host, id, of component.ID) 
 type restorer struct {
 	client storage.Client
 	logger *zap.Logger
+	own    annotate.Namespace
 	aside  []*storage.Operation
 	where  string // of what is set aside
 }
@@ -311,7 +314,7 @@ func (r *restorer) batch(ctx context.Context, s *stored, n uint64) error {
 	for i := 0; err == nil && i < count; i++ {
 		ref := entryRef{n, i}
 		err = r.value(ctx, s.layout.entryKey(ref), func(text []byte) error {
-			parts, err := decodeEntry(text)
+			parts, err := decodeEntry(text, r.own)
 			if err != nil || len(parts) != 1 {
 				return errors.Join(errForeign, err)
 			}
