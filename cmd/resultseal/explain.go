@@ -28,6 +28,15 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if o.format != "" {
 		return invalidArgument("--explain writes text; leave --format out")
 	}
+	out := ""
+	switch {
+	case len(o.out) > 1:
+		return invalidArgument("--explain writes one text; give one --out")
+	case len(o.out) == 1 && withFormat.MatchString(o.out[0]):
+		return invalidArgument(fmt.Sprintf("--explain writes text; give --out a file without a form, or ./%s for a file with that name", o.out[0]))
+	case len(o.out) == 1 && o.out[0] != "-":
+		out = o.out[0]
+	}
 	if o.annotated != "" {
 		return invalidArgument("--explain and --annotated do not go together")
 	}
@@ -42,7 +51,7 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if scorer.Conversational() { // then traces are taken in order, from one goroutine
 		values = &explain.Values{Conversational: true}
 	}
-	found := &explained{stdout: cmd.OutOrStdout(), o: o}
+	found := &explained{o: o, colour: out == "" && colours(cmd.OutOrStdout())}
 	counts, err := judgeFiles(cmd, files, &o.input, judging{
 		scorer: scorer,
 		explain: func(trace, conversation string) bool {
@@ -73,7 +82,7 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		return err
 	}
 	defer r.Close()
-	if err := writeTo(cmd.OutOrStdout(), o.out, "--out", found.write); err != nil {
+	if err := writeTo(cmd.OutOrStdout(), out, "--out", found.write); err != nil {
 		return err
 	}
 	return exit(counts, r, o)
@@ -81,7 +90,7 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 
 // explained collects explanations, from several goroutines.
 type explained struct {
-	stdout io.Writer
+	colour bool
 	o      *scoreOptions
 
 	mu     sync.Mutex
@@ -113,7 +122,7 @@ func (x *explained) add(v *verdict, scorer *score.Scorer, values *explain.Values
 	err := explain.Write(&b, &explain.Trace{
 		Verdict: v.session, Account: v.account, Facts: v.facts, Spans: v.spans,
 		Policy: scorer.Policy(), Origin: originOf(v).String(), Dialects: v.dialects, Values: values,
-	}, explain.Options{Content: x.o.showContent, Colour: x.o.out == "" && colours(x.stdout)})
+	}, explain.Options{Content: x.o.showContent, Colour: x.colour})
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.texts = append(x.texts, explainedTrace{uint64(v.session.Start), v.trace.ID.String(), b.Bytes()})

@@ -35,6 +35,7 @@ func newRootCommand() *cobra.Command {
 		newProtocolCommand(),
 		newVersionCommand(),
 	)
+	setOnce(root)
 	return root
 }
 

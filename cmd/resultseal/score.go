@@ -27,16 +27,11 @@ import (
 // observation.
 var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete", "blocked"}
 
-// formats are what --format takes.
-var formats = []string{"table", "json", "jsonl", "junit", "sarif", "html"}
-
-// formatOfName is the format that the name of --out asks for.
-var formatOfName = map[string]string{".html": "html", ".htm": "html", ".sarif": "sarif", ".xml": "junit", ".jsonl": "jsonl"}
-
 type scoreOptions struct {
 	policy    string
 	format    string
-	out       string
+	out       []string
+	outputs   []output // what format and out ask for
 	annotated string
 	failOn    []string
 	explain   string
@@ -79,6 +74,7 @@ status is then 2. Else it is 1 if a session came to what --fail-on names, and 0
 if none did.`,
 		Example: `  resultseal score --policy policy.yaml traces.jsonl
   resultseal score --policy policy.yaml --format json --fail-on violation,blocked 'runs/*.jsonl.gz'
+  resultseal score --policy policy.yaml --out report.html --out junit=tests.xml --out table=- traces.jsonl
   resultseal score --policy policy.yaml traces.jsonl --explain f022a743`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runScore(cmd, args, &o) },
@@ -86,7 +82,7 @@ if none did.`,
 	f := cmd.Flags()
 	f.StringVar(&o.policy, "policy", "", "the policy file (required)")
 	f.StringVar(&o.format, "format", "", strings.Join(formats, ", ")+" (default: by the name of --out, else table on a terminal and json elsewhere)")
-	f.StringVar(&o.out, "out", "", "write to this file instead of standard output")
+	f.StringArrayVar(&o.out, "out", nil, "write to this `[FORM=]FILE` instead of standard output, in this format or that of its name; - is standard output (repeatable)")
 	f.StringVar(&o.annotated, "annotated", "", "also write the spans, with the annotations that the processor writes, to this file (OTLP JSON, a trace a line)")
 	f.StringVar(&o.explain, "explain", "", "say step by step how the verdict on this trace came about: an id, its first digits, or a conversation's id")
 	f.BoolVar(&o.showContent, "show-content", false, "show content: arguments, results and messages in explanations and in the HTML report, and the values that protocols remember in every format")
@@ -108,20 +104,11 @@ func (o *scoreOptions) check(stdout io.Writer) error {
 	if o.explain != "" {
 		return nil
 	}
-	if o.format == "" {
-		switch format := formatOfName[strings.ToLower(filepath.Ext(o.out))]; {
-		case format != "":
-			o.format = format
-		case o.out == "" && isTerminal(stdout):
-			o.format = "table"
-		default:
-			o.format = "json"
-		}
+	var err error
+	if o.outputs, err = outputs(o.format, o.out, stdout); err != nil {
+		return err
 	}
-	if !slices.Contains(formats, o.format) {
-		return invalidArgument(fmt.Sprintf("--format %q is unknown; use %s", o.format, strings.Join(formats, ", ")))
-	}
-	if o.annotated != "" && o.annotated == o.out {
+	if o.annotated != "" && slices.ContainsFunc(o.outputs, func(out output) bool { return sameFile(out.file, o.annotated) }) {
 		return invalidArgument("--out and --annotated name the same file")
 	}
 	return nil
@@ -147,7 +134,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		defer spans.close()
 	}
 	var explain func(string, string) bool
-	if o.format == "html" {
+	if slices.ContainsFunc(o.outputs, func(out output) bool { return out.format == "html" }) {
 		explain = func(string, string) bool { return true }
 	}
 	counts, err := judgeFiles(cmd, files, &o.input, judging{
@@ -188,7 +175,11 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 			return err
 		}
 	}
-	if err := writeTo(cmd.OutOrStdout(), o.out, "--out", func(w io.Writer) error { return writeReport(w, r, p, o) }); err != nil {
+	var failures []error // one that cannot be written keeps no other from being written
+	for _, out := range o.outputs {
+		failures = append(failures, writeTo(cmd.OutOrStdout(), out.file, "--out", func(w io.Writer) error { return writeReport(w, out.format, r, p, o) }))
+	}
+	if err := errors.Join(failures...); err != nil {
 		return err
 	}
 	return exit(counts, r, o)
@@ -287,21 +278,9 @@ func failed(r *report.Report, on []string) bool {
 	return false
 }
 
-// writeTo writes to a file, or to standard output if there is no name.
-func writeTo(stdout io.Writer, name, flag string, write func(io.Writer) error) error {
-	if name == "" {
-		return write(stdout)
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return invalidArgument(flag + ": " + err.Error())
-	}
-	return errors.Join(write(f), f.Close())
-}
-
-// writeReport writes the report in the form that was asked for.
-func writeReport(w io.Writer, r *report.Report, p *policy.Policy, o *scoreOptions) error {
-	switch o.format {
+// writeReport writes the report in a format.
+func writeReport(w io.Writer, format string, r *report.Report, p *policy.Policy, o *scoreOptions) error {
+	switch format {
 	case "json":
 		return r.JSON(w)
 	case "jsonl":
