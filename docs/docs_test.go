@@ -28,6 +28,7 @@ import (
 
 var (
 	yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	fileName  = regexp.MustCompile(`^# ([a-z-]+\.yaml)\n`)
 	fileLink  = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
 )
 
@@ -68,8 +69,9 @@ func TestYAMLBlocks(t *testing.T) {
 	require.GreaterOrEqual(t, blocks, 5)
 }
 
-// load loads one block. A policy is kept as policy.yaml for the configurations
-// that follow on its page.
+// load loads one block. A policy is kept for the configurations that follow on
+// its page, under the file name in the comment that it begins with, or as
+// policy.yaml.
 func load(t *testing.T, page, block string) {
 	t.Helper()
 	var keys map[string]yaml.Node
@@ -79,7 +81,11 @@ func load(t *testing.T, page, block string) {
 	case has("contracts") || has("protocols"):
 		_, err := policy.Load(page, []byte(block))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile("policy.yaml", []byte(block), 0o600))
+		name := "policy.yaml"
+		if named := fileName.FindStringSubmatch(block); named != nil {
+			name = named[1]
+		}
+		require.NoError(t, os.WriteFile(name, []byte(block), 0o600))
 	case has("processors"):
 		configuration(t, page, block)
 	case has("dialects"):
