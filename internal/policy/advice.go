@@ -5,6 +5,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
@@ -143,16 +144,20 @@ func (l *loader) advisePath(a at, p *Path) {
 }
 
 // adviseEvents warns of rules and labels that do not meet.
-func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
+func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt, contracts []*Contract) {
 	waited := map[string]bool{}
 	for _, e := range p.Automaton.Events() {
 		waited[e.String()] = true
+	}
+	always := "this is always a violation"
+	if p.AfterEnd == AfterEndIgnore && finishes(p.Automaton) {
+		always = "this is a violation until the protocol has finished, and ignored from then on"
 	}
 	for i, r := range rules {
 		label, literal := r.Label.Literal()
 		event := r.Direction.String() + label
 		if literal && label != session.UnrecognizedLabel && !waited[event] {
-			l.warnf(r.at, WarnUnknownLabel, "the protocol has no event %s, so this is always a violation", event)
+			l.warnf(r.at, WarnUnknownLabel, "the protocol has no event %s, so %s", event, always)
 		}
 		for j, earlier := range rules[:i] {
 			if covers(earlier.EventRule, r.EventRule) {
@@ -164,6 +169,12 @@ func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
 			if sealed := r.TruthState == engine.StateSealed || r.TruthState == engine.StateNotFound; sealed != (r.Decision == engine.Sealed) {
 				l.warnf(r.at, WarnUnreachableRule, "this rule names nothing: what is %s is never %s", r.TruthState, r.Decision)
 			}
+		}
+		if r.TruthState == engine.StateComplete {
+			l.warnf(r.at, WarnUnreachableRule, "this rule names nothing: no result is ever %s", r.TruthState)
+		}
+		if i := slices.IndexFunc(contracts, func(c *Contract) bool { return r.Contract != "" && c.Name == r.Contract }); i >= 0 && contracts[i].Match.Tools.excludes(r.Tools) {
+			l.warnf(r.at, WarnUnreachableRule, "this rule names nothing: the contract %s is for none of its tools", clip(r.Contract))
 		}
 	}
 	var unnamed []string
@@ -178,6 +189,46 @@ func (l *loader) adviseEvents(a at, p *Protocol, rules []ruleAt) {
 	}
 	if len(unnamed) > 0 {
 		l.warnf(a, WarnUnnamedEvent, "no rule names %s, so the protocol waits in vain", strings.Join(unnamed, ", "))
+	}
+}
+
+// finishes reports whether a protocol can come to a state in which it may stop and
+// nothing is legal any more.
+func finishes(a *session.Automaton) bool {
+	shape := a.Shape()
+	goesOn := make([]bool, len(shape.States))
+	for _, e := range shape.Edges {
+		goesOn[e.From] = true
+	}
+	for i, s := range shape.States {
+		if s.Terminal && !goesOn[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// advisePayloads warns of messages whose payload the protocol reads and whose
+// text has no group of that name.
+func (l *loader) advisePayloads(reads []reading, rules []ruleAt) {
+	for _, r := range rules {
+		if r.Event != UserMessage && r.Event != AgentMessage {
+			continue
+		}
+		var groups []string
+		if r.Text != nil {
+			groups = r.Text.SubexpNames()
+		}
+		for _, read := range reads {
+			if !r.names(read.event) {
+				continue
+			}
+			for _, field := range read.fields {
+				if !slices.Contains(groups, field) {
+					l.warnf(r.at, WarnMissingGroup, "the protocol reads (%s) of %s, and text has no group named %s, so there is never such a field", read.clause, read.event, field)
+				}
+			}
+		}
 	}
 }
 
@@ -240,6 +291,17 @@ func (gs Globs) cover(other Globs) bool {
 		}
 	}
 	return len(other) > 0 || gs.matchAll()
+}
+
+// excludes reports whether gs matches none of other's globs, all of which are
+// literal names.
+func (gs Globs) excludes(other Globs) bool {
+	for _, o := range other {
+		if name, literal := o.Literal(); !literal || gs.Match(name) {
+			return false
+		}
+	}
+	return len(other) > 0
 }
 
 // matchAll reports whether one of the globs is a lone star.

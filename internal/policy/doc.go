@@ -159,6 +159,11 @@ source_version, an observed_at and an evidence ref are then absent.
 	events              the projection, a list of rules. Default: !name and ?name for each call of a tool, see
 	                    DefaultLabel; so is the empty list.
 
+In a protocol without transitions (protocol: end, or transitions: []) no event is
+legal. With after_end: violation, or an initial state that is not terminal, every
+event is a violation. Otherwise the protocol would ignore every event, which is an
+error.
+
 # Event rules
 
 The first rule that matches a fact names its event.
@@ -189,6 +194,11 @@ A key under another event than those before its colon is an error. A mapping
 holds if every entry does, an entry if its path selects a scalar that the glob
 matches; of several selected values one is enough. Numbers and booleans are held
 against the glob in canonical form: 1.0, true.
+
+The guards and bindings of a protocol read an event's payload: the arguments of a
+tool_call, the result of a tool_result, the named groups of a message's text. A
+span event has no payload: a span rule for an event whose payload the protocol
+reads is an error. A span's start and its end are two facts.
 
 A template for a label must read only what is known when the event happens: no
 result for a tool_call, no arguments, result or tool for messages and spans. If

@@ -102,14 +102,79 @@ func (l *loader) events(m *mapping, p *Protocol, contracts []*Contract) {
 	if p.Automaton == nil || l.stopped {
 		return
 	}
+	reads := readsOf(p.Automaton)
+	l.refusePayloads(reads, rules)
 	for _, r := range p.Events {
 		if label, ok := r.Label.Literal(); ok {
 			r.Symbol = p.Automaton.Symbol(r.Direction, label)
 		}
 	}
 	if l.failures == before && len(rules) > 0 {
-		l.adviseEvents(m.key("events"), p, rules)
+		l.adviseEvents(m.key("events"), p, rules, contracts)
+		l.advisePayloads(reads, rules)
 	}
+}
+
+// reading is an event of a protocol whose payload a guard or a binding reads.
+type reading struct {
+	event  session.Event
+	clause string // as the protocol language writes it
+	fields []string
+}
+
+// readsOf returns the events of a protocol whose payload is read, once for each
+// way in which it is.
+func readsOf(a *session.Automaton) []reading {
+	if !a.ReadsPayloads() {
+		return nil
+	}
+	events := map[string]session.Event{}
+	for _, e := range a.Events() {
+		events[e.String()] = e
+	}
+	var reads []reading
+	seen := map[string]bool{}
+	for _, e := range a.Shape().Edges {
+		clause := e.Guards
+		if clause != "" && e.Bindings != "" {
+			clause += ", "
+		}
+		clause += e.Bindings
+		if clause != "" && !seen[e.Event+clause] {
+			seen[e.Event+clause] = true
+			reads = append(reads, reading{events[e.Event], clause, e.Fields})
+		}
+	}
+	return reads
+}
+
+// refusePayloads reports span rules that name an event whose payload the protocol
+// reads: a span event has none, so nothing is ever bound and no guard holds.
+func (l *loader) refusePayloads(reads []reading, rules []ruleAt) {
+	for _, r := range rules {
+		if r.Event != SpanEvent {
+			continue
+		}
+		for _, read := range reads {
+			if !r.names(read.event) && !(mayName(r.EventRule, read.event) && onlySpans(rules, read.event)) {
+				continue
+			}
+			l.errorf(r.at, "payload: is missing: the protocol reads (%s) of %s, and a span event has no payload; payload: is not supported yet, so the protocol must read nothing of this event",
+				read.clause, read.event)
+			break
+		}
+	}
+}
+
+// names reports whether a rule with a literal label gives an event.
+func (r *EventRule) names(e session.Event) bool {
+	label, ok := r.Label.Literal()
+	return ok && r.Direction == e.Direction && label == e.Label
+}
+
+// onlySpans reports whether no rule but those about spans may give an event.
+func onlySpans(rules []ruleAt, e session.Event) bool {
+	return !slices.ContainsFunc(rules, func(r ruleAt) bool { return r.Event != SpanEvent && mayName(r.EventRule, e) })
 }
 
 // eventRule reads one rule; false if it has no label or no event, without which

@@ -66,8 +66,22 @@ func (l *loader) protocol(m *mapping, taken names, contracts []*Contract) *Proto
 	default:
 		l.require(m, "protocol")
 	}
+	l.refuseIdle(m, p)
 	l.events(m, p, contracts)
 	return p
+}
+
+// refuseIdle reports a protocol that can judge nothing: it has finished before
+// the first event, and ignores what comes after.
+func (l *loader) refuseIdle(m *mapping, p *Protocol) {
+	if p.Automaton == nil || p.AfterEnd != AfterEndIgnore || len(p.Automaton.Events()) > 0 || !p.Automaton.Shape().States[0].Terminal {
+		return
+	}
+	key := "protocol"
+	if p.Source == "" {
+		key = "states"
+	}
+	l.errorf(m.key(key), "the protocol has no transitions and after_end is ignore, so it judges nothing; with after_end: violation, every event is a violation")
 }
 
 // written compiles a protocol in the protocol language.

@@ -31,6 +31,7 @@ const (
 	WarnUnreachableRule       WarningKind = "unreachable-rule"
 	WarnUnreachable           WarningKind = "unreachable"
 	WarnUnboundRegister       WarningKind = "unbound-register"
+	WarnMissingGroup          WarningKind = "missing-group"
 	WarnNoTerminalState       WarningKind = "no-terminal-state"
 	WarnUncapturedResult      WarningKind = "uncaptured-result"
 	WarnEmptyTemplate         WarningKind = "empty-template"
@@ -92,11 +93,12 @@ var warningKinds = []WarningInfo{
 	{Kind: WarnUnmatchedRule, Places: ofProtocol, Traces: true, Meaning: "An event rule matches nothing.", Fix: "Correct the rule. Acknowledge it if it names what must not happen."},
 	{Kind: WarnUnmatchedLabel, Places: ofProtocol, Traces: true, Meaning: "A protocol without event rules has a label that never happens.", Fix: "Use the names of the tools, or add event rules."},
 	{Kind: WarnAlwaysBlocked, Places: ofContract, Meaning: "No result can satisfy the contract.", Fix: "Add the setting that the warning names."},
-	{Kind: WarnUnknownLabel, Places: ofProtocol, Meaning: "An event rule gives a label that the protocol does not have, so each event that it names is a violation.", Fix: "Correct the label. Acknowledge it if the rule names what must not happen."},
+	{Kind: WarnUnknownLabel, Places: ofProtocol, Meaning: "An event rule gives a label that the protocol does not have, so each event that it names is a violation; with `after_end: ignore`, until the protocol has finished.", Fix: "Correct the label. Acknowledge it if the rule names what must not happen."},
 	{Kind: WarnUnnamedEvent, Places: ofProtocol, Meaning: "No event rule gives an event of the protocol, so it never happens.", Fix: "Add a rule, or correct a label or direction."},
-	{Kind: WarnUnreachableRule, Places: ofProtocol, Meaning: "An event rule can never match: an earlier rule matches everything that it matches, or its conditions exclude each other.", Fix: "Move the rule up, or remove it."},
+	{Kind: WarnUnreachableRule, Places: ofProtocol, Meaning: "An event rule can never match: an earlier rule matches everything that it matches, its conditions exclude each other, no result has its truth state, or its contract matches none of its tools.", Fix: "Move the rule up, correct it, or remove it."},
 	{Kind: WarnUnreachable, Places: ofProtocol, Meaning: "No run of the protocol reaches a continuation or a state.", Fix: "Remove it, or add the transition to it."},
 	{Kind: WarnUnboundRegister, Places: ofProtocol, Meaning: "A guard compares a register that is never bound, so it never holds.", Fix: "Bind the register before the guard."},
+	{Kind: WarnMissingGroup, Places: ofProtocol, Meaning: "The protocol reads a field of a message, and `text` has no group of that name, so a guard on it never holds and nothing is bound.", Fix: "Name a group of `text` after the field."},
 	{Kind: WarnNoTerminalState, Places: ofProtocol, Meaning: "No terminal state can be reached.", Fix: "Add an end, or acknowledge it if sessions may stop anywhere."},
 	{Kind: WarnUncapturedResult, Places: ofContract, Traces: true, Meaning: "The contract matches calls, and none of them has a result: it was not recorded, or the calls failed.", Fix: "Turn on the capture of content in the instrumentation."},
 	{Kind: WarnEmptyTemplate, Places: ofContract, Traces: true, Meaning: "A template of the contract finds a value in no call.", Fix: "Correct its path."},

@@ -115,7 +115,8 @@ func sessionValue(v engine.Value) (session.Value, bool) {
 	return value, err == nil
 }
 
-// spanFacts finds the facts that a protocol's span rules name.
+// spanFacts finds the facts that a protocol's span rules name. A span's start and
+// its end are two facts, each named by the first rule about it that matches.
 func spanFacts(t *trace, p *policy.Protocol, within func(int) bool) []fact {
 	var out []fact
 	for n, rule := range p.Events {
@@ -123,7 +124,7 @@ func spanFacts(t *trace, p *policy.Protocol, within func(int) bool) []fact {
 			continue
 		}
 		for _, i := range t.order {
-			if !within(i) || spanRule(t, p.Events[:n+1], i) != n {
+			if !within(i) || spanRule(t, p.Events[:n+1], i, rule.AtEnd) != n {
 				continue
 			}
 			node := &t.nodes[i]
@@ -137,10 +138,11 @@ func spanFacts(t *trace, p *policy.Protocol, within func(int) bool) []fact {
 	return out
 }
 
-// spanRule returns the first span rule that a span matches, -1 for none.
-func spanRule(t *trace, rules []*policy.EventRule, i int) int {
+// spanRule returns the first rule about the starts of spans, or about their ends,
+// that a span matches, -1 for none.
+func spanRule(t *trace, rules []*policy.EventRule, i int, atEnd bool) int {
 	for n, rule := range rules {
-		if rule.Event != policy.SpanEvent || !rule.SpanName.Match(t.spans[i].Name) ||
+		if rule.Event != policy.SpanEvent || rule.AtEnd != atEnd || !rule.SpanName.Match(t.spans[i].Name) ||
 			!rule.Agents.Match(t.nodes[i].agent) || !rule.Services.Match(t.nodes[i].service) {
 			continue
 		}

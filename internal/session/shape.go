@@ -3,6 +3,8 @@
 
 package session
 
+import "slices"
+
 // Shape is an automaton as data, for those who draw it or explain a run in it.
 type Shape struct {
 	States []StateShape // the first is the initial one
@@ -18,9 +20,10 @@ type StateShape struct {
 // EdgeShape is an edge of a Shape.
 type EdgeShape struct {
 	From, To int
-	Event    string // "!label" or "?label"
-	Guards   string // as the language writes them; "" for none
-	Bindings string // likewise
+	Event    string   // "!label" or "?label"
+	Guards   string   // as the language writes them; "" for none
+	Bindings string   // likewise
+	Fields   []string // that guards and bindings read, each once
 }
 
 // Shape returns the automaton as data.
@@ -32,12 +35,30 @@ func (a *Automaton) Shape() Shape {
 		for _, e := range a.edges[st.first:st.end] {
 			edge := EdgeShape{From: i, To: int(e.to), Event: a.symbols[e.symbol].name}
 			if e.clause != noClause {
-				edge.Guards, edge.Bindings = a.clauses[e.clause].guardText, a.clauses[e.clause].bindingText
+				c := &a.clauses[e.clause]
+				edge.Guards, edge.Bindings, edge.Fields = c.guardText, c.bindingText, c.fields()
 			}
 			s.Edges = append(s.Edges, edge)
 		}
 	}
 	return s
+}
+
+// fields returns the fields that a clause reads, each once.
+func (c *clause) fields() []string {
+	var fields []string
+	add := func(field string) {
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	for i := range c.guards {
+		add(c.guards[i].field)
+	}
+	for i := range c.bindings {
+		add(c.bindings[i].field)
+	}
+	return fields
 }
 
 // State returns the number of the state in which the monitor is.

@@ -19,10 +19,10 @@ func TestShape(t *testing.T) {
 	require.Len(t, s.States, a.States())
 	require.Equal(t, []StateShape{{"0", false}, {"1", true}, {"2", false}}, s.States)
 	require.Equal(t, []EdgeShape{
-		{0, 0, "!read", "", "path as p"},
-		{0, 1, "!stop", "", ""},
-		{0, 2, "!write", "path == p, mode != \"x\"", ""},
-		{2, 1, "?done", "", ""},
+		{0, 0, "!read", "", "path as p", []string{"path"}},
+		{0, 1, "!stop", "", "", nil},
+		{0, 2, "!write", "path == p, mode != \"x\"", "", []string{"path", "mode"}},
+		{2, 1, "?done", "", "", nil},
 	}, s.Edges)
 
 	m := a.NewMonitor()
