@@ -24,6 +24,11 @@ type Result struct {
 	// Failed is set if a wrapper says that the call failed (isError, an error
 	// status).
 	Failed bool
+	// Conflict is set if the result contradicts itself: content blocks that are no
+	// rendering of the structure beside them, an isError that is no boolean.
+	Conflict bool
+	// MCP is set if the result was wrapped in an MCP tool result.
+	MCP bool
 	// CallID and Tool are what a wrapper says of the call, if it does.
 	CallID, Tool string
 }
@@ -70,7 +75,7 @@ func (c Content) Result() Result {
 	}
 	r := o.result
 	if r.State == NotCaptured {
-		return Result{Failed: r.Failed, CallID: r.CallID, Tool: r.Tool}
+		return Result{Failed: r.Failed, Conflict: r.Conflict, MCP: r.MCP, CallID: r.CallID, Tool: r.Tool}
 	}
 	r.Value = v
 	if v.Kind() == engine.StringKind {
@@ -174,6 +179,16 @@ func exitCode(v engine.Value) (int64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Nothing reports whether a text is how tools write that they return nothing: it
+// is blank, or the null of a language and nothing else.
+func Nothing(text string) bool {
+	switch strings.TrimSpace(text) {
+	case "", "None", "null", "undefined", "nil":
+		return true
+	}
+	return false
 }
 
 // failureTexts begin what frameworks tell a model about a tool that threw.

@@ -38,6 +38,9 @@ func dumpResult(r Result) string {
 	if r.Failed {
 		text += " failed"
 	}
+	if r.Conflict {
+		text += " conflict"
+	}
 	return text
 }
 
@@ -80,6 +83,20 @@ func TestResult(t *testing.T) {
 		{`{"content":[{"type":"image","data":"AA"}]}`, nil, `json [{"data":"AA","type":"image"}]`},
 		{`{"structured_content":{"a":1},"is_error":false,"data":{"a":1},"meta":null,"content":[]}`, nil, `json {"a":1}`},
 		{`"{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}]}"`, nil, `json {"a":1}`},
+		{`{"content":[],"structuredContent":{"result":[]},"isError":false}`, nil, `json []`},
+		{`{"content":[{"type":"text","text":"5"}],"structuredContent":{"result":5}}`, nil, `json 5`},
+		{`{"content":[],"structuredContent":{"result":null}}`, nil, `json null`},
+		{`{"content":[{"type":"text","text":"sent"}],"structuredContent":{"result":"sent"}}`, nil, `text "sent"`},
+		{`{"content":[{"type":"text","text":"{\"a\":1}"}],"structuredContent":{"result":"{\"a\":1}"}}`, nil, `json {"a":1}`},
+		{`{"content":[],"structuredContent":{"result":{"result":1}}}`, nil, `json {"result":1}`},
+		{`{"content":[],"structuredContent":{"result":[],"total":0}}`, nil, `json {"result":[],"total":0}`},
+		{`{"content":[{"type":"text","text":"{\"a\":2}"}],"structuredContent":{"a":1}}`, nil, `json {"a":1} conflict`},
+		{`{"content":[{"type":"text","text":"{\"a\":2}"}],"structuredContent":{"a":1},"isError":true}`, nil, `json {"a":1} failed conflict`},
+		{`{"content":[{"type":"text","text":"{\"a\":1}"}],"isError":"true"}`, nil, `json {"a":1} conflict`},
+		{`{"content":[{"type":"text","text":"{\"a\":1}"}],"is_error":1}`, nil, `json {"a":1} conflict`},
+		{`{"content":[{"text":"{\"a\":1}"}],"isError":[]}`, nil, `json {"a":1} conflict`},
+		{`{"content":[{"type":"text","text":"{\"a\":1}"}],"isError":null}`, nil, `json {"a":1}`},
+		{`{"structuredContent":{"a":1},"isError":"no"}`, nil, `json {"a":1} conflict`},
 		{`{"content":[{"text":"chapter"}],"title":"book"}`, nil, `json {"content":[{"text":"chapter"}],"title":"book"}`},
 		{`{"content":[1,2]}`, nil, `json {"content":[1,2]}`},
 		{`{"content":"words"}`, nil, `json {"content":"words"}`},
@@ -112,6 +129,8 @@ func TestResult(t *testing.T) {
 		{`{"error":"no"}`, adk, `text "no" failed`},
 		{`{"error":"no"}`, nil, `json {"error":"no"}`},
 		{`{"result":"no","is_error":true}`, traceloop, `text "no" failed`},
+		{`{"result":"no","is_error":"true"}`, traceloop, `text "no" conflict`},
+		{`{"result":"no","is_error":null}`, traceloop, `text "no"`},
 		{`{"output":{"a":1},"kwargs":{"color":"green"}}`, traceloop, `json {"a":1}`},
 		{`{}`, adk, `nothing`},
 		{`{}`, nil, `json {}`},

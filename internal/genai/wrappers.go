@@ -62,13 +62,14 @@ var (
 	mcpBeside = []string{"meta", "data", "toolResult", "resultType"}
 )
 
-// mcp opens a CallToolResult: structuredContent if it has one, else its text.
+// mcp opens a CallToolResult: structuredContent if it has one, else its text. A
+// structure whose only member is result is that member.
 func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
 	content, hasContent := v.Get("content")
 	structured, hasStructured := either(v, "structuredContent", "structured_content")
 	isError, hasError := either(v, "isError", "is_error")
 	blocks := hasContent && content.Kind() == engine.ArrayKind
-	hasError = hasError && isError.Kind() == engine.BoolKind
+	hasError = hasError && !isError.IsNull() // null is how some write that it is not there
 	if !blocks && !hasStructured || hasContent && !blocks && !content.IsNull() {
 		return v, false
 	}
@@ -81,9 +82,12 @@ func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
 	if !hasStructured && !hasError && !allTyped(content) {
 		return v, false // a list under a key that only looks like it
 	}
-	o.result.Failed = o.result.Failed || hasError && isError.Bool()
+	o.result.MCP = true
+	o.result.Failed = o.result.Failed || isError.Bool()
+	o.result.Conflict = o.result.Conflict || hasError && isError.Kind() != engine.BoolKind
 	if !structured.IsNull() {
-		return structured, true
+		o.result.Conflict = o.result.Conflict || blocks && !renders(structured, content)
+		return Unwrapped(structured), true
 	}
 	o.fresh = true
 	if content.Len() == 0 {
@@ -137,7 +141,7 @@ func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
 	}
 	found := false
 	var value engine.Value
-	failed := false
+	failed, conflict := false, false
 	for i := 0; i < v.Len(); i++ {
 		key, inner := v.Member(i)
 		switch {
@@ -146,7 +150,10 @@ func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
 		case !found && v.Len() == 1 && slices.Contains(o.dialect.FailureKeys, key):
 			found, value, failed = true, inner, true
 		case slices.Contains(o.dialect.BesideKeys, key):
-			failed = failed || (key == "is_error" || key == "isError") && inner.Bool()
+			if key == "is_error" || key == "isError" {
+				failed = failed || inner.Bool()
+				conflict = conflict || !inner.IsNull() && inner.Kind() != engine.BoolKind
+			}
 		default:
 			return v, false
 		}
@@ -155,6 +162,7 @@ func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
 		return v, false
 	}
 	o.result.Failed = o.result.Failed || failed
+	o.result.Conflict = o.result.Conflict || conflict
 	return value, true
 }
 
