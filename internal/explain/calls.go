@@ -137,6 +137,9 @@ func (e *explanation) failure(c *score.CallAccount) {
 	if c.Result.Failed && c.Failure.Kind == genai.NoFailure {
 		e.line(2, "the result says of itself that it failed")
 	}
+	if c.Result.Conflict {
+		e.line(2, "the result contradicts itself: its text is not its structure, or isError is no boolean")
+	}
 	if c.Conflict {
 		e.line(2, "the model was shown something else than the tool returned")
 	}
@@ -246,6 +249,9 @@ func (e *explanation) trial(c *score.CallAccount, t *score.Trial) {
 			engine.ReasonArgumentsNotCaptured: "recorded   no, the arguments that the claim is about were not",
 			engine.ReasonSchemaInvalid:        "bound      no, what the claim is about cannot be found",
 		}[env.Gap]
+		if missing := t.Evaluation.MissingFields; len(missing) > 0 {
+			what += ": " + safe(strings.Join(missing, ", ")) + yes(len(missing) == 1, " is missing", " are missing")
+		}
 		e.line(3, "   %s   <- decides", what)
 	}
 	if decides >= 3 {
@@ -253,7 +259,13 @@ func (e *explanation) trial(c *score.CallAccount, t *score.Trial) {
 		if path := t.Contract.Observation.Payload; path != nil {
 			read += " at " + path.String()
 		}
-		rule(3, "readable", "%s", yes(t.Payload.Parsed, read, "no, it is not what kind "+t.Contract.Observation.Kind.String()+" asks for"))
+		switch {
+		case !t.Payload.Parsed:
+			read = "no, it is not what kind " + t.Contract.Observation.Kind.String() + " asks for"
+		case decides == 3:
+			read = "no, it is " + shape(t.Payload.Value) + ", and the observation's refs read members of it"
+		}
+		rule(3, "readable", "%s", read)
 	}
 	rule(4, "conflict", "%s", yes(!env.ProtocolConflict, "none", "yes"))
 	if decides >= 5 {

@@ -126,8 +126,19 @@ Where observation has no ref, the contract's own is used on both sides, so that
 nothing is checked there.
 
 A template that finds nothing: in the contract's own refs the claim cannot be
-bound and is blocked; in the refs of the observation it is a mismatch; a
-source_version, an observed_at and an evidence ref are then absent.
+bound and is blocked, and missing_fields names what it looked for (arguments.tank);
+in the refs of the observation it is a mismatch; a source_version, an observed_at
+and an evidence ref are then absent. Where the result is a text, an observation ref
+that reads a member of it is PARSE_FAILED and no mismatch.
+
+Refs are compared as texts. Where both are templates with several placeholders and
+the same text between them, each value is compared with its counterpart: a/b and c
+are not a and b/c.
+
+In the kinds auto, text and mcp, a text that is blank, None, null, undefined or nil
+is an empty payload, unless it is the contract's not_found_sentinel: tools write so
+that they have nothing to return. The structure of an MCP result whose only member
+is result is that member.
 
 # Protocols
 

@@ -5,6 +5,8 @@ package policy
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
@@ -81,6 +83,7 @@ type Template struct {
 type part struct {
 	literal string
 	bare    bool // no placeholder
+	path    string
 	root    Root
 	steps   []step
 
@@ -170,6 +173,7 @@ func (p *part) parse(text string, start int) (end int, err error) {
 		}
 		p.keys = attributeKeys(p.steps, dotted)
 	}
+	p.path = text[start:i]
 	return i + 1, nil
 }
 
@@ -280,4 +284,86 @@ func (p *part) find(s Scope) (engine.Value, bool) {
 		}
 	}
 	return engine.Null(), false
+}
+
+// value returns what a placeholder renders; false if it found nothing, or found
+// what is no string, number or boolean.
+func (p *part) value(s Scope) (string, bool) {
+	if p.root > RootResource {
+		return s.Text(p.root)
+	}
+	v, ok := p.find(s)
+	if !ok {
+		return "", false
+	}
+	return v.Scalar()
+}
+
+// ReadsMember reports whether a placeholder reads a part of a root: result.id, but
+// not result. A nil template reads nothing.
+func (t *Template) ReadsMember(root Root) bool {
+	if t == nil || !t.roots.Has(root) {
+		return false
+	}
+	for i := range t.parts {
+		if p := &t.parts[i]; !p.bare && p.root == root && len(p.steps) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// AppendLacking appends the paths of the placeholders that find nothing to list,
+// each once.
+func (t *Template) AppendLacking(list []string, s Scope) []string {
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.bare || slices.Contains(list, p.path) {
+			continue
+		}
+		if _, ok := p.value(s); !ok {
+			list = append(list, p.path)
+		}
+	}
+	return list
+}
+
+// SameValues reports whether two templates that rendered the same text did so from
+// the same values. It compares values only if both templates have several, between
+// the same literals: else only the texts can be compared.
+func (t *Template) SameValues(other *Template, s Scope) bool {
+	if len(t.parts) < 2 || len(t.parts) != len(other.parts) {
+		return true
+	}
+	for i := range t.parts {
+		if a, b := &t.parts[i], &other.parts[i]; a.literal != b.literal || a.bare != b.bare {
+			return true
+		}
+	}
+	for i := range t.parts {
+		a, b := &t.parts[i], &other.parts[i]
+		if a.bare {
+			continue
+		}
+		x, _ := a.value(s)
+		if y, _ := b.value(s); x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// RenderQuoted returns the text with each value in quotation marks, so that it can
+// be seen where one ends and the next begins. It is longer than what Render returns.
+func (t *Template) RenderQuoted(s Scope) string {
+	var b strings.Builder
+	for i := range t.parts {
+		p := &t.parts[i]
+		b.WriteString(p.literal)
+		if !p.bare {
+			text, _ := p.value(s)
+			b.WriteString(strconv.Quote(text))
+		}
+	}
+	return b.String()
 }

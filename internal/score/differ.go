@@ -17,48 +17,28 @@ func differs(returned, shown genai.Result) bool {
 	if returned.State != genai.Captured || shown.State != genai.Captured {
 		return false
 	}
-	return !sameData(returned.Value, shown.Value, 0)
+	if sameResult(returned.Value, shown.Value) {
+		return false
+	}
+	return !(returned.MCP || shown.MCP) || !genai.SameAnswer(returned.Value, shown.Value)
 }
 
-// maxDataDepth bounds how deep two results are compared piece by piece. Deeper
-// ones are compared as a whole.
+// maxDataDepth bounds how deep a text is looked for in a structure.
 const maxDataDepth = 64
 
-func sameData(returned, shown engine.Value, depth int) bool {
+func sameResult(returned, shown engine.Value) bool {
 	a, b := returned, shown
 	aText, bText := a.Kind() == engine.StringKind, b.Kind() == engine.StringKind
 	switch {
 	case aText && bText:
 		x, y := strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text())
-		return x == y || depth == 0 && x != "" && strings.Contains(y, x) || genai.CutCopy(x, y)
-	case bText && depth == 0:
+		return x == y || x != "" && strings.Contains(y, x) || genai.CutCopy(x, y)
+	case bText:
 		return true // a rendering
-	case aText && depth == 0:
+	case aText:
 		return holds(b, strings.TrimSpace(a.Text()), 0)
-	case a.Kind() == engine.ArrayKind && b.Kind() == engine.ArrayKind && depth < maxDataDepth:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := 0; i < a.Len(); i++ {
-			if !sameData(a.Index(i), b.Index(i), depth+1) {
-				return false
-			}
-		}
-		return true
-	case a.Kind() == engine.ObjectKind && b.Kind() == engine.ObjectKind && depth < maxDataDepth:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := 0; i < a.Len(); i++ {
-			key, x := a.Member(i)
-			y, ok := b.Get(key)
-			if !ok || !sameData(x, y, depth+1) {
-				return false
-			}
-		}
-		return true
 	default:
-		return engine.Equal(a, b)
+		return genai.SameData(a, b)
 	}
 }
 

@@ -72,17 +72,21 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 	if payload.Parsed && c.Observation.Payload != nil {
 		payload.Value = c.Observation.Payload.Select(payload.Value)
 	}
+	payload.Value = nothing(k, c, payload.Value)
 
 	scope := &scope{t: t, k: k, result: payload}
 	contract := c.Base
 	var unbound engine.ReasonCode
 	contract.SourceRef, unbound = bind(c.SourceRef, scope, unbound)
 	contract.TargetRef, unbound = bind(c.TargetRef, scope, unbound)
+	var lacking []string // what the claim reads and the call lacks
 	if gap == "" {
-		gap = unbound
+		if gap = unbound; gap == engine.ReasonSchemaInvalid {
+			lacking = c.TargetRef.AppendLacking(c.SourceRef.AppendLacking(nil, scope), scope)
+		}
 	}
-	in.SourceRef = observedRef(c.Observation.SourceRef, scope, contract.SourceRef)
-	in.TargetRef = observedRef(c.Observation.TargetRef, scope, contract.TargetRef)
+	in.SourceRef = observedRef(c.Observation.SourceRef, c.SourceRef, scope, contract.SourceRef)
+	in.TargetRef = observedRef(c.Observation.TargetRef, c.TargetRef, scope, contract.TargetRef)
 	if v := c.Observation.SourceVersion; v != nil {
 		if version, ok := v.Render(scope); ok && utf8.RuneCountInString(version) <= maxNameRunes {
 			in.SourceVersion = &version
@@ -125,7 +129,13 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		env.ObservedAt = withinSkew(text, clock, c.Observation.ClockSkew)
 	}
 
+	if !env.ProtocolConflict && readsMembers(c, payload.Value) {
+		payload.Parsed = false
+	}
 	o.Evaluation = contract.Evaluate(&env, payload, clock)
+	if o.Evaluation.ReasonCodes[0] == engine.ReasonSchemaInvalid {
+		o.Evaluation.MissingFields = lacking
+	}
 	o.ContentHash = env.ContentHash
 	o.Uncaptured = uncaptured(o.Evaluation)
 	if o.Record, err = engine.NewRecord(&contract, &env, o.Evaluation, nil); err != nil {
@@ -137,6 +147,41 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		t.account.tried(*scope, c, contract, env, clock, o.Evaluation)
 	}
 	return o
+}
+
+// nothing turns what tools write for nothing into an empty payload: a text that is
+// blank, or the null of a language, unless the contract has it stand for "not
+// found". The kinds that have a syntax of their own say in it what is empty.
+func nothing(k *call, c *policy.Contract, v engine.Value) engine.Value {
+	switch c.Observation.Kind {
+	case policy.KindAuto, policy.KindText, policy.KindMCP:
+	default:
+		return v
+	}
+	sentinel := c.Base.NotFoundSentinel
+	switch v.Kind() {
+	case engine.StringKind:
+		if text := v.Text(); genai.Nothing(text) && (sentinel == nil || *sentinel != text) {
+			return engine.Null()
+		}
+	case engine.NullKind:
+		// JSON's null is a text, too.
+		if r := &k.result; sentinel != nil && c.Observation.Payload == nil && r.Value.IsNull() && r.Source == *sentinel && r.Source != "" {
+			return engine.String(r.Source)
+		}
+	}
+	return v
+}
+
+// readsMembers reports whether the result is a text and the contract reads from its
+// members what it is about, or from where, which no text has. Such a result cannot
+// be read in the form for which the contract is written; it is no mismatch.
+func readsMembers(c *policy.Contract, v engine.Value) bool {
+	if v.Kind() != engine.StringKind || v.Text() == "" {
+		return false
+	}
+	o := &c.Observation
+	return o.SourceRef.ReadsMember(policy.RootResult) || o.TargetRef.ReadsMember(policy.RootResult)
 }
 
 // read reads a call's result as a kind, once for all contracts that ask for it.
@@ -156,7 +201,7 @@ func (k *call) read(in *engine.Input, kind policy.Kind) (engine.Reading, error) 
 func input(k *call, c *policy.Contract) (in engine.Input, conflict bool) {
 	r := &k.result
 	in = engine.Input{Kind: r.Kind, Body: r.Value, ExitCode: r.ExitCode}
-	conflict = r.Failed || k.conflict || k.disputed || k.failure.Kind == genai.ToolError
+	conflict = r.Failed || r.Conflict || k.conflict || k.disputed || k.failure.Kind == genai.ToolError
 
 	status := k.status
 	kind, fixed := c.Observation.Kind.Input()
@@ -183,8 +228,10 @@ func input(k *call, c *policy.Contract) (in engine.Input, conflict bool) {
 	case engine.KindMCP:
 		if key := "text"; text {
 			in.Body = engine.Object(engine.Member{Key: key, Value: r.Value})
+		} else if v := r.Value; r.MCP {
+			in.Body = engine.Object(engine.Member{Key: "structuredContent", Value: v})
 		} else {
-			in.Body = engine.Object(engine.Member{Key: "structuredContent", Value: r.Value})
+			in.Body = engine.Object(engine.Member{Key: "structuredContent", Value: genai.Unwrapped(v)})
 		}
 	case engine.KindStdio:
 		if r.Kind != engine.KindStdio {
@@ -260,13 +307,22 @@ func bind(ref *policy.Template, s *scope, unbound engine.ReasonCode) (string, en
 }
 
 // observedRef renders where the result says that it came from. Without such a
-// ref the contract's own is taken; one that finds nothing matches nothing.
-func observedRef(ref *policy.Template, s *scope, contract string) string {
+// ref the contract's own is taken; one that finds nothing matches nothing. Where
+// both are the same text made of other values (a/b and c, a and b/c), the observed
+// one is written with its values in quotation marks.
+func observedRef(ref, own *policy.Template, s *scope, contract string) string {
 	if ref == nil {
 		return contract
 	}
 	text, ok := ref.Render(s)
 	if ok && text != "" && utf8.RuneCountInString(text) <= maxRefRunes {
+		if text != contract || ref.SameValues(own, s) {
+			return text
+		}
+		quoted := ref.RenderQuoted(s)
+		if text = clip(quoted, maxRefRunes); text == contract {
+			text = clip("#"+quoted, maxRefRunes)
+		}
 		return text
 	}
 	unresolved := "unresolved:" + ref.String()

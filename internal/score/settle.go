@@ -42,11 +42,11 @@ func (c *calls) settleSpans(k *call) {
 		s := &t.spans[i]
 		k.disputed = k.disputed || t.nodes[i].disputed
 		r := t.result(&s.Call.Result)
-		failed := k.result.Failed || r.Failed
+		failed, conflict := k.result.Failed || r.Failed, k.result.Conflict || r.Conflict
 		if better(r, k.result) {
 			k.result = r
 		}
-		k.result.Failed = failed
+		k.result.Failed, k.result.Conflict = failed, conflict
 		if worse(s.Failure, k.failure) {
 			k.failure = s.Failure
 		}
@@ -173,11 +173,13 @@ func (c *calls) addShown(k *call) {
 		r := k.shown[n].result
 		switch {
 		case better(r, k.result):
-			failed := k.result.Failed
+			failed, conflict := k.result.Failed, k.result.Conflict
 			k.result = r
-			k.result.Failed = failed || r.Failed
+			k.result.Failed, k.result.Conflict = failed || r.Failed, conflict || r.Conflict
 		case len(k.spans) > 0 && k.shown[n].sure && differs(k.result, r):
 			k.conflict = true
+		case k.shown[n].sure && r.Conflict:
+			k.result.Conflict = true
 		}
 	}
 }
