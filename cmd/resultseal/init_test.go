@@ -55,6 +55,20 @@ func sessionsWith(t *testing.T, file string, outcomes map[string]string, want st
 	return write(t, "good.jsonl", lines.String())
 }
 
+// A list that was empty now and then is the payload, so that what is learned blocks
+// the answers that it was learned from and that prove nothing.
+func TestInitChoosesTheList(t *testing.T) {
+	traces := filepath.Join("..", "..", "internal", "coverage", "testdata", "empty-lists.jsonl")
+	learned := filepath.Join(t.TempDir(), "policy.yaml")
+	got := execute("", "init", traces, "--out", learned)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "8 of 12 contracted calls are sealed\n")
+	text, err := os.ReadFile(learned)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `payload: "$.results"`)
+	require.NotContains(t, execute("", "validate", learned, "--against", traces).stderr, "without an entry")
+}
+
 // What is learned from the study's compliant runs calls these compliant, and the
 // runs that booked without asking violations.
 func TestInitBookingStudy(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/resultseal/otelcol-resultseal/internal/display"
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -41,6 +42,7 @@ type contract struct {
 	calls    int // that it is for
 	captured int // of these, calls whose result was recorded
 	payloads int // of these, results in which payload selected something
+	listless int // of these, sealed objects all of whose lists were empty
 	// nearly counts the calls of its tools that it is not for, by what keeps it.
 	nearly    map[string]int
 	templates map[rendering]*found
@@ -127,6 +129,9 @@ func (c *Coverage) call(k *score.CallAccount) {
 			if !tr.Payload.Value.IsNull() || k.Result.Value.IsNull() {
 				known.payloads++
 			}
+		}
+		if tr.Evaluation.Decision == engine.Sealed && tr.Contract.Base.ClaimType != engine.ClaimNotFound && genai.OnlyEmptyLists(tr.Payload.Value) {
+			known.listless++
 		}
 		for _, r := range tr.Templates {
 			if !captured && r.Field != "source_ref" && r.Field != "target_ref" {
@@ -230,6 +235,9 @@ func (c *Coverage) silentContract(path string, p *policy.Contract, known *contra
 	}
 	if p.Observation.Payload != nil && known.captured > 0 && known.payloads == 0 {
 		add(policy.WarnEmptyPayload, path+".observation.payload", "%s selected nothing in %s", p.Observation.Payload, all(known.captured, "result"))
+	}
+	if known.listless > 0 {
+		add(policy.WarnEmptyList, path+".observation.payload", "%s sealed %s without an entry in any list: an empty list proves nothing, so let payload select the list", p.Name, number(known.listless, "object"))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/coverage"
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -41,8 +42,23 @@ func cover(t *testing.T, policyText string, files ...string) *coverage.Coverage 
 const (
 	support = "../traceread/testdata/strands.jsonl"
 	mixed   = "testdata/two-agents.jsonl"
-	refunds = "../../examples/protocols/no-action-on-an-unsealed-fact/traces.jsonl"
+	// 12 calls, of which 4 returned {"results": [], "total": 0}.
+	emptyLists = "testdata/empty-lists.jsonl"
+	refunds    = "../../examples/protocols/no-action-on-an-unsealed-fact/traces.jsonl"
 )
+
+// listContract is a policy of one contract, for the results of emptyLists.
+func listContract(name, required, payload string) string {
+	return `contracts:
+  - name: ` + name + `
+    claim_type: found
+    required_fields: ` + required + `
+    freshness: {mode: not_required}
+    source_ref: web://search
+    target_ref: "web:{arguments.q}"
+    observation: {payload: ` + payload + `}
+`
+}
 
 func TestFindings(t *testing.T) {
 	const contract = `
@@ -103,6 +119,11 @@ func TestFindings(t *testing.T) {
 			"unjudged-tool : no contract is for the tool search_customer (4 calls)",
 			"unjudged-tool : no contract is for the tool send_email (2 calls)",
 		}},
+		{"objects without an entry in any list", listContract("c", "[results]", "null"), emptyLists, []string{
+			"empty-list contracts[0].observation.payload: c sealed 4 objects without an entry in any list: an empty list proves nothing, so let payload select the list",
+		}},
+		{"the list itself", listContract("c", "[]", "$.results"), emptyLists, nil},
+		{"something beside the list", listContract("c", "[]", "$.total"), emptyLists, nil},
 		{"rules that name nothing", `protocols:
   - name: p
     protocol: "!a.?a"
@@ -172,4 +193,21 @@ func TestNothing(t *testing.T) {
 	require.Equal(t, []coverage.Finding{{Kind: policy.WarnNoSession, Message: "nothing in the traces tells of an agent, so nothing can be said"}}, c.Findings())
 	require.Equal(t, "0 sessions with 0 tool calls", c.Summary())
 	require.Equal(t, "5 sessions with 9 tool calls, 1 of 1 event rule matched", cover(t, "protocols:\n  - {name: p, protocol: \"!a\", events: [{label: a, event: tool_call}]}\n", refunds).Summary())
+}
+
+// A contract for "not found" may seal an object without an entry in any list.
+func TestNotFoundWithoutEntries(t *testing.T) {
+	p, err := policy.Load("policy.yaml", []byte(listContract("c", "[]", "null")))
+	require.NoError(t, err)
+	for claim, findings := range map[engine.ClaimType]int{engine.ClaimFound: 1, engine.ClaimNotFound: 0} {
+		p.Contracts[0].Base.ClaimType = claim
+		v, err := engine.ParseJSON(`{"status":"NO_RESULTS","results":[]}`)
+		require.NoError(t, err)
+		c := coverage.New(p)
+		c.Add(&score.Session{}, &score.Account{Calls: []score.CallAccount{{
+			Tool: "search", Result: genai.Result{State: genai.Captured, Value: v},
+			Trials: []score.Trial{{Contract: p.Contracts[0], Payload: engine.Payload{Value: v, Parsed: true}, Evaluation: engine.Evaluation{Decision: engine.Sealed}}},
+		}}})
+		require.Len(t, c.Findings(), findings, claim)
+	}
 }

@@ -19,7 +19,11 @@ type guess struct {
 	claimWhy       string
 	required       []string
 	requiredWhy    string
+	good           int    // results that the contract is made of
 	payload        string // "" for the whole result
+	payloadWhy     string
+	ofList         bool // payload selects a list, in which nothing has a name
+	emptyLists     int  // results in which that list was empty
 	source         string
 	observedSource string // "" if nothing in the result tells
 	sourceWhy      string
@@ -40,14 +44,20 @@ func (t *tool) guess() (*guess, bool) {
 		return nil, false
 	}
 	g := &guess{}
+	g.good = t.good
 	g.guessClaim(t)
+	if path, n, ok := t.list(g.claim); ok {
+		g.payload, g.payloadWhy = path, "the only list of each result: an empty one proves nothing"
+		g.ofList, g.emptyLists = true, n.empty
+		g.good -= n.empty
+	}
 	g.guessFields(t)
 	g.guessSource(t)
 	g.guessTarget(t)
 	g.guessEvidence(t)
 	g.guessSentinel(t)
 	g.note(t)
-	return g, t.good > 0 || g.sentinel != ""
+	return g, g.good > 0 || g.sentinel != ""
 }
 
 func (g *guess) guessClaim(t *tool) {
@@ -64,11 +74,16 @@ func (g *guess) guessClaim(t *tool) {
 }
 
 func (g *guess) guessFields(t *tool) {
+	if g.ofList {
+		g.requiredWhy = "a list has no fields: any that is not empty seals"
+		return
+	}
 	if key, ok := t.wrapper(); ok {
 		g.payload = "$." + key
 		if !plainName(key) {
 			g.payload = "$[" + quoteStep(key) + "]"
 		}
+		g.payloadWhy = "each good result has nothing else"
 	}
 	body := t.body()
 	switch {
@@ -100,6 +115,10 @@ var sourceNames = []string{"source", "origin", "system", "backend", "provider", 
 
 func (g *guess) guessSource(t *tool) {
 	g.source, g.sourceWhy = "tool:"+t.name, "nothing in the results tells where they come from, so it is not checked"
+	if g.ofList {
+		g.source = escape(g.source)
+		return
+	}
 	for _, field := range t.body().references() {
 		known := t.body().of[field]
 		named := slices.ContainsFunc(sourceNames, func(name string) bool { return sameName(name, field) })
@@ -114,7 +133,7 @@ func (g *guess) guessSource(t *tool) {
 
 func (g *guess) guessTarget(t *tool) {
 	noun := escape(cmp.Or(nounOf(t.name), t.name))
-	if b, ok := t.binding(); ok {
+	if b, ok := t.binding(); ok && !g.ofList {
 		g.target, g.observedTarget = noun+":{arguments"+step(b.argument)+"}", noun+":{result"+step(b.field)+"}"
 		g.targetWhy = fmt.Sprintf("the argument comes back in %d of %s", b.equal, number(b.both, "good result"))
 		if b.equal < b.both {
@@ -169,10 +188,13 @@ func (g *guess) note(t *tool) {
 	if t.empty > 0 {
 		g.notes = append(g.notes, fmt.Sprintf("%s said nothing (null, \"\", {} or []), which proves nothing: blocked", number(t.empty, "result")))
 	}
+	if g.emptyLists > 0 {
+		g.notes = append(g.notes, fmt.Sprintf("%s had an empty list, which proves nothing: blocked", number(g.emptyLists, "result")))
+	}
 	if t.failed > 0 {
 		g.notes = append(g.notes, fmt.Sprintf("%s failed, or answered with a text about an error: look whether they are blocked", number(t.failed, "call")))
 	}
-	if nearly := t.body().nearly(); len(nearly) > 0 && t.structured() {
+	if nearly := t.body().nearly(); len(nearly) > 0 && t.structured() && !g.ofList {
 		g.notes = append(g.notes, "not in every good result, but in most: "+strings.Join(nearly, ", "))
 	}
 	if missing := t.calls - t.recorded - t.failed; missing > 0 {
@@ -180,7 +202,7 @@ func (g *guess) note(t *tool) {
 	}
 	for _, field := range t.body().scalars() {
 		list := words(field)
-		if len(list) == 0 {
+		if len(list) == 0 || g.ofList {
 			continue
 		}
 		switch list[len(list)-1] {

@@ -34,6 +34,8 @@ type tool struct {
 	inner     map[string]*fields
 	wrapped   map[string]int // good results with this only key, whose value is an object
 
+	lists map[string]*listed // by path: good results that are about one list
+
 	pairs     map[pair]*pairCount
 	sentinels map[string]int
 }
@@ -41,7 +43,7 @@ type tool struct {
 func newTool(name string) *tool {
 	return &tool{
 		name: name, arguments: newFields(), results: newFields(), inner: map[string]*fields{}, wrapped: map[string]int{},
-		pairs: map[pair]*pairCount{}, sentinels: map[string]int{},
+		lists: map[string]*listed{}, pairs: map[pair]*pairCount{}, sentinels: map[string]int{},
 	}
 }
 
@@ -51,7 +53,7 @@ func (t *tool) add(c *score.CallAccount) {
 	if c.ArgumentsKnown && c.Arguments.Kind() == engine.ObjectKind {
 		t.arguments.add(c.Arguments)
 	}
-	if c.Failure.Kind != genai.NoFailure || c.Result.Failed || c.Conflict || c.NeverRan || saysError(c.Result.Value) {
+	if c.Failure.Kind != genai.NoFailure || c.Result.Failed || c.Result.Conflict || c.Conflict || c.NeverRan || saysError(c.Result.Value) {
 		t.failed++
 		return
 	}
@@ -61,7 +63,7 @@ func (t *tool) add(c *score.CallAccount) {
 	t.recorded++
 	v := c.Result.Value
 	switch {
-	case !v.Usable():
+	case saysNothing(v, 0):
 		t.empty++
 		return
 	case t.notFound(v):
@@ -75,6 +77,7 @@ func (t *tool) add(c *score.CallAccount) {
 	case engine.ObjectKind:
 		t.objects++
 		t.results.add(v)
+		t.addList(v, c.Arguments)
 		if v.Len() == 1 {
 			key, only := v.Member(0)
 			if only.Kind() == engine.ObjectKind && only.Len() > 0 && nameable(key) {

@@ -155,7 +155,7 @@ func (l *Learner) writeContracts(p *printer) int {
 	for _, t := range l.sortedTools() {
 		g, ok := t.guess()
 		if !ok {
-			silent = append(silent, t.silence())
+			silent = append(silent, t.silence(g))
 			continue
 		}
 		if written == 0 {
@@ -177,14 +177,18 @@ func (l *Learner) writeContracts(p *printer) int {
 	return written
 }
 
-// silence says why there is no contract for a tool.
-func (t *tool) silence() string {
+// silence says why there is no contract for a tool. g is what its contract would
+// be, nil if no result tells anything.
+func (t *tool) silence(g *guess) string {
 	var why []string
 	if t.failed > 0 {
 		why = append(why, fmt.Sprintf("%d failed", t.failed))
 	}
 	if t.empty > 0 {
 		why = append(why, fmt.Sprintf("%d have a result that says nothing", t.empty))
+	}
+	if g != nil && g.emptyLists > 0 {
+		why = append(why, fmt.Sprintf("%d have a list that is empty", g.emptyLists))
 	}
 	if t.absent > 0 {
 		why = append(why, fmt.Sprintf("%d say in words that differ that there is nothing", t.absent))
@@ -196,7 +200,7 @@ func (t *tool) silence() string {
 }
 
 func (t *tool) writeContract(p *printer, g *guess) int {
-	p.comment(1, fmt.Sprintf("%s: %s, %d with a result that says something", t.name, number(t.calls, "call"), t.good))
+	p.comment(1, fmt.Sprintf("%s: %s, %d with a result that says something", t.name, number(t.calls, "call"), g.good))
 	for _, note := range g.notes {
 		p.comment(1, note)
 	}
@@ -215,7 +219,7 @@ func (t *tool) writeContract(p *printer, g *guess) int {
 		}
 		p.line(2, "observation:")
 		if payload && g.payload != "" {
-			p.key(3, "payload", quote(g.payload), "each good result has nothing else")
+			p.key(3, "payload", quote(g.payload), g.payloadWhy)
 		}
 		if g.observedSource != "" {
 			p.key(3, "source_ref", quote(g.observedSource), "")
@@ -228,7 +232,7 @@ func (t *tool) writeContract(p *printer, g *guess) int {
 		}
 	}
 	written := 0
-	if t.good > 0 {
+	if g.good > 0 {
 		written++
 		write(t.name, string(g.claim), g.claimWhy, g.required, g.requiredWhy)
 		if g.evidenceWhy != "" {

@@ -70,6 +70,8 @@ func (l *loader) adviseClaim(m, obs *mapping, c *Contract) {
 		l.warnf(fields, WarnNoRequiredFields, "a positive claim with a not_found_sentinel and no required fields seals the sentinel itself")
 	case effect && b.EffectEvidenceRequired:
 		l.warnf(fields, WarnNoRequiredFields, "a positive claim with no required fields checks nothing of the result but its evidence")
+	case o.Payload.selectsPart() && o.Kind != KindText:
+		// A text has no parts, so the payload of an apology is empty.
 	default:
 		l.warnf(fields, WarnNoRequiredFields, "a positive claim with no required fields seals any text, an apology too")
 	}

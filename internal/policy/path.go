@@ -120,6 +120,10 @@ func plainSteps(q *spec.PathQuery) ([]step, bool) {
 // String returns the path as it was written.
 func (p *Path) String() string { return p.text }
 
+// selectsPart reports whether the path selects a part of a value: it is there, and
+// not just $.
+func (p *Path) selectsPart() bool { return p != nil && (p.query != nil || len(p.steps) > 0) }
+
 // Select returns what the query selects from v: null where it selects no node,
 // the value of one node, an array of the values of several. A nil Path selects
 // v. It allocates nothing where the query is names and indexes.

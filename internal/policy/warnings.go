@@ -36,6 +36,7 @@ const (
 	WarnUncapturedResult      WarningKind = "uncaptured-result"
 	WarnEmptyTemplate         WarningKind = "empty-template"
 	WarnEmptyPayload          WarningKind = "empty-payload"
+	WarnEmptyList             WarningKind = "empty-list"
 	WarnNoRequiredFields      WarningKind = "no-required-fields"
 	WarnNoEvidence            WarningKind = "no-evidence"
 	WarnConstantEvidence      WarningKind = "constant-evidence"
@@ -103,6 +104,7 @@ var warningKinds = []WarningInfo{
 	{Kind: WarnUncapturedResult, Places: ofContract, Traces: true, Meaning: "The contract matches calls, and none of them has a result: it was not recorded, or the calls failed.", Fix: "Turn on the capture of content in the instrumentation."},
 	{Kind: WarnEmptyTemplate, Places: ofContract, Traces: true, Meaning: "A template of the contract finds a value in no call.", Fix: "Correct its path."},
 	{Kind: WarnEmptyPayload, Places: ofContract, Traces: true, Meaning: "`observation.payload` selects nothing in any result.", Fix: "Correct the path."},
+	{Kind: WarnEmptyList, Places: ofContract, Traces: true, Meaning: "The contract sealed an object whose lists were all empty, and an empty list proves nothing.", Fix: "Let `observation.payload` select the list. Acknowledge it if the list is not what the claim is about."},
 	{Kind: WarnNoRequiredFields, Places: ofContract, Meaning: "A positive claim requires no fields, so an apology or an error in plain words can seal it.", Fix: "List the fields that every good result has."},
 	{Kind: WarnNoEvidence, Places: ofContract, Meaning: "An effect is sealed without evidence, on the word of the result that claims it.", Fix: "Set `effect_evidence_required` and `observation.evidence_refs`."},
 	{Kind: WarnConstantEvidence, Places: ofContract, Meaning: "An evidence ref reads nothing, so there is always evidence.", Fix: "Use a template that reads the identifier of the effect."},
