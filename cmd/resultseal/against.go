@@ -59,7 +59,7 @@ func validateAgainst(cmd *cobra.Command, name string, traces []string, now time.
 	if counts.incomplete() {
 		return exitCode(2)
 	}
-	return nil
+	return o.exit(0, len(review.Warnings))
 }
 
 // openPolicy reads the policy that traces are held against.

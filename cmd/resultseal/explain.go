@@ -85,7 +85,7 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if err := writeTo(cmd.OutOrStdout(), out, "--out", found.write); err != nil {
 		return err
 	}
-	return exit(counts, r, o)
+	return exit(cmd, counts, r, o)
 }
 
 // explained collects explanations, from several goroutines.

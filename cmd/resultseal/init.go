@@ -141,8 +141,11 @@ func tryPolicy(cmd *cobra.Command, files []string, o *initOptions, p *policy.Pol
 		return err
 	}
 	defer r.Close()
-	observations := r.Summary.Observations
-	fmt.Fprintf(cmd.ErrOrStderr(), "resultseal: by it, %d of %s are compliant, and %d of %s are sealed\n",
-		r.Summary.ByCompliance[score.Compliant.String()], count(r.Summary.Sessions, "session"), observations.Sealed, count(observations.Total, "contracted call"))
+	observations, unjudged := r.Summary.Observations, ""
+	if n := r.Summary.ByCompliance[score.Unjudged.String()]; n > 0 {
+		unjudged = fmt.Sprintf(", %d unjudged", n)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "resultseal: by it, %d of %s are compliant%s, and %d of %s are sealed\n",
+		r.Summary.ByCompliance[score.Compliant.String()], count(r.Summary.Sessions, "session"), unjudged, observations.Sealed, count(observations.Total, "contracted call"))
 	return nil
 }

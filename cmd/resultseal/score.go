@@ -23,19 +23,20 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/traceread"
 )
 
-// failures are what --fail-on takes: a compliance, or "blocked" for a blocked
-// observation.
-var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete", "blocked"}
+// failures are the values of --fail-on: a compliance of a session, an outcome of an
+// observation (blocked, uncaptured) or of a call (uncontracted).
+var failures = []string{"violation", "inconclusive", "unrecognized", "incomplete", "unjudged", "blocked", "uncaptured", "uncontracted"}
 
 type scoreOptions struct {
-	policy    string
-	format    string
-	out       []string
-	outputs   []output // what format and out ask for
-	annotated string
-	failOn    []string
-	explain   string
-	input     inputOptions
+	policy     string
+	format     string
+	out        []string
+	outputs    []output // what format and out ask for
+	annotated  string
+	failOn     []string
+	allowEmpty bool
+	explain    string
+	input      inputOptions
 
 	showContent bool
 }
@@ -70,8 +71,8 @@ What it is, is told by its content. FILE may be a directory, a glob, or "-" for
 standard input. Spans of one trace may lie in several files.
 
 A broken file or line is named and counted, and the rest is scored; the exit
-status is then 2. Else it is 1 if a session came to what --fail-on names, and 0
-if none did.`,
+status is then 2. Else it is 1 if a session came to what --fail-on names, or if
+there is --fail-on and no session at all (unless --allow-empty), and 0 if not.`,
 		Example: `  resultseal score --policy policy.yaml traces.jsonl
   resultseal score --policy policy.yaml --format json --fail-on violation,blocked 'runs/*.jsonl.gz'
   resultseal score --policy policy.yaml --out report.html --out junit=tests.xml --out table=- traces.jsonl
@@ -87,6 +88,7 @@ if none did.`,
 	f.StringVar(&o.explain, "explain", "", "say step by step how the verdict on this trace came about: an id, its first digits, or a conversation's id")
 	f.BoolVar(&o.showContent, "show-content", false, "show content: arguments, results and messages in explanations and in the HTML report, and the values that protocols remember in every format")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit 1 if a session came to one of these: "+strings.Join(failures, ", "))
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on, accept an input without any session")
 	o.input.register(cmd)
 	return cmd
 }
@@ -182,16 +184,19 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if err := errors.Join(failures...); err != nil {
 		return err
 	}
-	return exit(counts, r, o)
+	return exit(cmd, counts, r, o)
 }
 
-// exit is the exit status: 2 if something could not be read, 1 if something came
-// to what --fail-on names.
-func exit(counts judged, r *report.Report, o *scoreOptions) error {
+// exit returns the exit status: 2 if something could not be read, 1 if a session
+// has an outcome of --fail-on or if there is --fail-on and no session.
+func exit(cmd *cobra.Command, counts judged, r *report.Report, o *scoreOptions) error {
 	switch {
 	case counts.incomplete():
 		return exitCode(2)
-	case failed(r, o.failOn):
+	case len(o.failOn) > 0 && r.Len() == 0 && !o.allowEmpty:
+		fmt.Fprintf(cmd.ErrOrStderr(), "resultseal: no session in %s, so --fail-on fails; --allow-empty accepts that\n", count(counts.spans, "span"))
+		return exitCode(1)
+	case report.FailOn(o.failOn).Failed(r):
 		return exitCode(1)
 	}
 	return nil
@@ -267,15 +272,6 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 	bar.end()
 	tellScattered(stderr, &j.result, o.memory)
 	return j.result, err
-}
-
-func failed(r *report.Report, on []string) bool {
-	for _, f := range on {
-		if f == "blocked" && r.Summary.Observations.Blocked > 0 || r.Summary.ByCompliance[f] > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // writeReport writes the report in a format.

@@ -32,13 +32,14 @@ func newValidateCommand() *cobra.Command {
 A PATH is a file, or a directory of .yaml, .yml and .json files, of which those
 with none of the keys are passed over. What is wrong is
 told as file:line:column with the line and a caret; what is legal and probably
-not meant is a warning and does not change the exit status: 0 if all files are
-valid, 2 if one is not, 3 if one is unsafe to process.
+not meant is a warning. The exit status is 0 if all files are valid, 1 if there is a
+warning and --fail-on-warnings, 2 if a file is not valid, 3 if one is unsafe to
+process.
 
 With --against, the first PATH is a policy and all others are recorded traces, as
 score takes them. What of the policy they never touched is told: contracts that are
 for no call, templates that find nothing, event rules that name nothing, tools
-without a contract or event rule.
+without a contract or event rule. These are warnings, too.
 
 Warnings of a policy are shown by kind, the most serious first, and repeated ones
 folded. Those that the policy acknowledges are counted and not shown.`,
@@ -57,71 +58,84 @@ folded. Those that the policy acknowledges are counted and not shown.`,
 			if err != nil {
 				return err
 			}
-			worst := 0
+			worst, warnings := 0, 0
 			for _, name := range files {
-				code, err := validate(cmd, name, now, slices.Contains(args, name))
+				code, n, err := validate(cmd, name, now, slices.Contains(args, name))
 				if err != nil {
 					return err
 				}
-				worst = max(worst, code)
+				worst, warnings = max(worst, code), warnings+n
 			}
-			if worst > 0 {
-				return exitCode(worst)
-			}
-			return nil
+			return o.exit(worst, warnings)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.against, "against", nil, "recorded traces: tell what of the policy they never touch")
 	f.StringVar(&o.now, "now", "", "the time at which acknowledged warnings may have expired, in ISO 8601, UTC without an offset (default: now)")
+	f.BoolVar(&o.failOnWarnings, "fail-on-warnings", false, "exit 1 if there is a warning")
 	o.input.register(cmd)
 	return cmd
 }
 
 type validateOptions struct {
-	against []string
-	now     string
-	input   inputOptions
+	against        []string
+	failOnWarnings bool
+	now            string
+	input          inputOptions
+}
+
+// exit returns the exit status: that of the worst file, or 1 if all files are valid,
+// there are warnings and they fail.
+func (o *validateOptions) exit(worst, warnings int) error {
+	if worst == 0 && warnings > 0 && o.failOnWarnings {
+		worst = 1
+	}
+	if worst == 0 {
+		return nil
+	}
+	return exitCode(worst)
 }
 
 // maxPolicy bounds the size of a policy file.
 const maxPolicy = 16 << 20
 
 // validate checks a file, tells on standard error what is wrong with it and on
-// standard output that nothing is, and returns the exit status. A file that was
-// not named itself is passed over if it is something else.
-func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code int, err error) {
+// standard output that nothing is, and returns the exit status and the number of
+// warnings. A file that was not named itself is passed over if it is something else.
+func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code, warned int, err error) {
 	file, err := readDocumentFile(name)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	kind, sure := file.kind()
 	if !sure && !named {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy\n", name)
-		return 0, nil
+		return 0, 0, nil
 	}
 	note := ""
 	if kind == policyFile {
 		p, err := policy.Load(name, file.text)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), err)
-			return 2, nil
+			return 2, 0, nil
 		}
 		review := p.Review(now)
 		tellReview(cmd, &review)
 		note = acknowledged(&review)
+		warned = len(review.Warnings)
 	} else {
 		warnings, err := file.check(kind, sure)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), file.locate(err))
-			return err.Exit(), nil
+			return err.Exit(), 0, nil
 		}
+		warned = len(warnings)
 		for _, w := range warnings {
 			fmt.Fprintln(cmd.ErrOrStderr(), file.tell(fmt.Sprintf("warning [%s]", w.kind), w.path, w.message))
 		}
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)%s\n", display.Line(name), kind, note)
-	return 0, err
+	return 0, warned, err
 }
 
 // tellReview writes the warnings of a policy to standard error, folded.

@@ -159,7 +159,7 @@ func (w *Writer) observation(span ptrace.Span, o *score.Observation) {
 		for i, r := range o.Evaluation.ReasonCodes {
 			reasons[i] = string(r)
 		}
-		evaluation(span, w.o.Prefix+"seal", o.Evaluation.Decision == engine.Sealed, string(o.Evaluation.TruthState), strings.Join(reasons, ","))
+		evaluation(span, w.o.Prefix+"seal", passed(o.Evaluation.Decision == engine.Sealed), string(o.Evaluation.TruthState), strings.Join(reasons, ","))
 	}
 }
 
@@ -227,7 +227,11 @@ func (w *Writer) session(root ptrace.Span, v *score.Session, finalizedBy string)
 	if w.o.EvaluationEvents {
 		for i := range v.Protocols {
 			p := &v.Protocols[i]
-			evaluation(root, w.o.Prefix+"protocol."+p.Protocol.Name, p.Verdict == score.Compliant, p.Verdict.String(), p.Reason())
+			value := passed(p.Verdict == score.Compliant)
+			if p.Verdict == score.Unjudged {
+				value = nil
+			}
+			evaluation(root, w.o.Prefix+"protocol."+p.Protocol.Name, value, p.Verdict.String(), p.Reason())
 		}
 	}
 }
@@ -238,18 +242,26 @@ const (
 	evaluationName  = "gen_ai.evaluation.name"
 )
 
-// evaluation adds a verdict in the form of the GenAI conventions.
-func evaluation(span ptrace.Span, name string, passed bool, label, explanation string) {
+// passed returns the score of a check.
+func passed(ok bool) *float64 {
+	value := 0.0
+	if ok {
+		value = 1
+	}
+	return &value
+}
+
+// evaluation adds a verdict in the form of the GenAI conventions. It has no score
+// if value is nil: nothing was evaluated, which is neither good nor bad.
+func evaluation(span ptrace.Span, name string, value *float64, label, explanation string) {
 	event := span.Events().AppendEmpty()
 	event.SetName(evaluationEvent)
 	event.SetTimestamp(span.EndTimestamp())
 	a := event.Attributes()
 	a.PutStr(evaluationName, name)
-	value := 0.0
-	if passed {
-		value = 1
+	if value != nil {
+		a.PutDouble("gen_ai.evaluation.score.value", *value)
 	}
-	a.PutDouble("gen_ai.evaluation.score.value", value)
 	a.PutStr("gen_ai.evaluation.score.label", label)
 	if explanation != "" {
 		a.PutStr("gen_ai.evaluation.explanation", explanation)

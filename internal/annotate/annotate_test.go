@@ -102,6 +102,77 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
+// A protocol that consumed no event is unjudged, and its evaluation event has no
+// score: nothing was evaluated.
+func TestUnjudged(t *testing.T) {
+	p, err := policy.Load("policy.yaml", []byte(`
+contracts:
+  - name: order
+    match: {tools: [get_order]}
+    claim_type: read_complete
+    required_fields: [status]
+    freshness: {mode: not_required}
+    source_ref: shop://orders
+    target_ref: orders
+protocols:
+  - name: refunds
+    protocol: "!Refund.end"
+    events: [{label: Refund, event: tool_call, tools: [refund]}]
+`))
+	require.NoError(t, err)
+	scorer := score.New(p)
+	root := func(attributes map[string]any) ptrace.Span {
+		td := ptrace.NewTraces()
+		span := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+		span.SetTraceID([16]byte{1})
+		span.SetSpanID([8]byte{1})
+		span.SetName("execute_tool")
+		span.SetStartTimestamp(1)
+		span.SetEndTimestamp(2)
+		require.NoError(t, span.Attributes().FromRaw(attributes))
+		return annotated(annotate.New(annotate.Options{EvaluationEvents: true}), scorer, td).ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
+	}
+	call := func(tool string) map[string]any {
+		return map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+	}
+	attribute := func(span ptrace.Span, key string) string {
+		v, ok := span.Attributes().Get("resultseal.session." + key)
+		if !ok {
+			return ""
+		}
+		return v.AsString()
+	}
+	events := func(span ptrace.Span) (all []map[string]any) {
+		for _, e := range span.Events().All() {
+			all = append(all, e.Attributes().AsRaw())
+		}
+		return all
+	}
+
+	// Neither a contract nor a protocol is about it.
+	span := root(call("ping"))
+	require.Equal(t, "unjudged", attribute(span, "compliance"))
+	require.Equal(t, `["refunds=unjudged"]`, attribute(span, "protocols"))
+	require.Empty(t, attribute(span, "score"))
+	require.Equal(t, []map[string]any{{
+		"gen_ai.evaluation.name": "resultseal.protocol.refunds", "gen_ai.evaluation.score.label": "unjudged",
+		"gen_ai.evaluation.explanation": "consumed no event",
+	}}, events(span))
+
+	// An observation is judged, the session is not.
+	span = root(call("get_order"))
+	require.Equal(t, "unjudged", attribute(span, "compliance"))
+	require.Equal(t, "0", attribute(span, "score"))
+	require.Equal(t, "1", attribute(span, "blocked"))
+
+	span = root(call("refund"))
+	require.Equal(t, "compliant", attribute(span, "compliance"))
+	require.Equal(t, "1", attribute(span, "score"))
+	require.Equal(t, []map[string]any{{
+		"gen_ai.evaluation.name": "resultseal.protocol.refunds", "gen_ai.evaluation.score.value": 1.0, "gen_ai.evaluation.score.label": "compliant",
+	}}, events(span))
+}
+
 // Nothing that a tool returned or somebody wrote is in what is added.
 func TestNoContent(t *testing.T) {
 	traces, scorer := recorded(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
 
 // Coverage counts what of a policy is touched. It may be added to from any
@@ -276,6 +277,32 @@ func (c *Coverage) silentProtocol(path string, p *policy.Protocol, known *protoc
 		}
 		add(policy.WarnUnmatchedRule, fmt.Sprintf("%s.events[%d]", path, i), "the rule for %s%s named nothing in %s%s", rule.Direction, rule.Label, all(known.sessions, "session"), hint)
 	}
+	if never := silentLabels(p, known.events); len(never) > 0 {
+		add(policy.WarnUnmatchedLabel, path, "%s waits for %s, which no rule named in %s; the tools called are %s", p.Name, strings.Join(never, ", "), all(known.sessions, "session"), list(c.called()))
+	}
+}
+
+// silentLabels lists the events of a protocol that never happened and that only
+// rules with a template as label can name. A rule with a literal label is reported
+// itself.
+func silentLabels(p *policy.Protocol, happened map[string]int) (never []string) {
+	for _, e := range p.Automaton.Events() {
+		if happened[e.String()] > 0 || e.Label == session.UnrecognizedLabel {
+			continue
+		}
+		template, literal := false, false
+		for _, rule := range p.Events {
+			if rule.Direction != e.Direction {
+				continue
+			}
+			label, ok := rule.Label.Literal()
+			template, literal = template || !ok, literal || ok && label == e.Label
+		}
+		if template && !literal {
+			never = append(never, e.String())
+		}
+	}
+	return never
 }
 
 // uncontracted reports tools that no contract is for. Those whose calls are

@@ -136,6 +136,15 @@ func TestFindings(t *testing.T) {
 			"unmatched-rule protocols[0].events[2]: the rule for ?b named nothing in all 5 sessions",
 			"unjudged-tool : no event rule is for the tool refund (4 calls)",
 		}},
+		{"a label that no template gives", `protocols:
+  - name: p
+    protocol: "rec X.!{get_order.?done.X, refnd.?done.X}"
+    events:
+      - {label: "{tool.name}", event: tool_call}
+      - {label: done, event: tool_result}
+`, refunds, []string{
+			"unmatched-label protocols[0]: p waits for !refnd, which no rule named in all 5 sessions; the tools called are get_order, refund",
+		}},
 		{"no rules, and other names", "protocols:\n  - name: p\n    protocol: \"!get_order.?get_order.!Refund\"\n", refunds, []string{
 			"unmatched-label protocols[0]: p waits for !Refund, which never happened; without event rules, calls and results are named by their tools, and these are get_order, refund",
 		}},

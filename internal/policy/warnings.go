@@ -92,7 +92,7 @@ var warningKinds = []WarningInfo{
 	{Kind: WarnUnmatchedProtocol, Places: ofProtocol, Traces: true, Meaning: "The protocol follows no session.", Fix: "Correct `match`; the warning lists the agents or services of the traces."},
 	{Kind: WarnUnmatchedContract, Places: ofContract, Traces: true, Meaning: "The contract matches no tool call.", Fix: "Correct `match`; the warning lists the tools, agents or services of the traces."},
 	{Kind: WarnUnmatchedRule, Places: ofProtocol, Traces: true, Meaning: "An event rule matches nothing.", Fix: "Correct the rule. Acknowledge it if it names what must not happen."},
-	{Kind: WarnUnmatchedLabel, Places: ofProtocol, Traces: true, Meaning: "A protocol without event rules has a label that never happens.", Fix: "Use the names of the tools, or add event rules."},
+	{Kind: WarnUnmatchedLabel, Places: ofProtocol, Traces: true, Meaning: "A protocol has a label that never happens, and no event rule names it literally.", Fix: "Correct the label. Without event rules, labels are the names of the tools."},
 	{Kind: WarnAlwaysBlocked, Places: ofContract, Meaning: "No result can satisfy the contract.", Fix: "Add the setting that the warning names."},
 	{Kind: WarnUnknownLabel, Places: ofProtocol, Meaning: "An event rule gives a label that the protocol does not have, so each event that it names is a violation; with `after_end: ignore`, until the protocol has finished.", Fix: "Correct the label. Acknowledge it if the rule names what must not happen."},
 	{Kind: WarnUnnamedEvent, Places: ofProtocol, Meaning: "No event rule gives an event of the protocol, so it never happens.", Fix: "Add a rule, or correct a label or direction."},

@@ -300,14 +300,19 @@ func (b *Builder) shown(e *score.Event, values *mask.Values) (name string, regis
 
 // conclude draws the session's verdict from its parts, and writes it down, into b.
 func conclude(s *Session, b *bytes.Buffer) ([]byte, error) {
-	worst, complete := score.Compliant, true
+	worst, complete := score.Unjudged, true
 	passed, made := 0, 0
 	for i := range s.Protocols {
 		p := &s.Protocols[i]
 		worst = max(worst, complianceOf(p.Verdict))
 		complete = complete && p.Complete
-		if made++; p.Verdict == score.Compliant.String() {
+		switch p.Verdict {
+		case score.Unjudged.String():
+		case score.Compliant.String():
 			passed++
+			made++
+		default:
+			made++
 		}
 	}
 	for i := range s.Observations {
@@ -349,7 +354,7 @@ func (s *Session) oneTrace() {
 
 // complianceOf reads a verdict back.
 func complianceOf(text string) score.Compliance {
-	for c := score.Compliant; c < score.Violation; c++ {
+	for c := score.Unjudged; c < score.Violation; c++ {
 		if c.String() == text {
 			return c
 		}

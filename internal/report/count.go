@@ -5,6 +5,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -36,6 +37,29 @@ type Tool struct {
 	Counts
 }
 
+// uncontracted returns the share of tool calls without a contract, as
+// "2 of 7 tool calls (29%)"; "" if each has one.
+func (c *Counts) uncontracted() string {
+	if c.Uncontracted == 0 {
+		return ""
+	}
+	all := c.Total + c.Uncontracted
+	return fmt.Sprintf("%d of %s (%s)", c.Uncontracted, number(all, "tool call"), percent(c.Uncontracted, all))
+}
+
+// percent writes a share in whole percent. Only nothing is 0%, and only all is
+// 100%.
+func percent(n, of int) string {
+	switch share := 100 * float64(n) / float64(of); {
+	case share > 0 && share < 1:
+		return "<1%"
+	case share > 99 && share < 100:
+		return ">99%"
+	default:
+		return fmt.Sprintf("%.0f%%", share)
+	}
+}
+
 // counter sums up sessions.
 type counter struct {
 	summary Summary
@@ -50,7 +74,7 @@ func newCounter() *counter {
 		ByReason:     map[string]int{},
 		ByGap:        map[string]int{},
 	}}
-	for level := score.Compliant; level <= score.Violation; level++ {
+	for level := score.Unjudged; level <= score.Violation; level++ {
 		c.summary.ByCompliance[level.String()] = 0
 	}
 	return c

@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// FailOn are outcomes that count as failures: verdicts of protocols, and
-// "blocked" for observations. None at all stands for those that are wrong for
-// certain: a violation, a protocol that was not completed, and a blocked
-// observation whose content was recorded.
+// FailOn are outcomes that count as failures: verdicts of protocols, "unjudged"
+// for sessions, "blocked" and "uncaptured" for observations, and "uncontracted"
+// for calls. None at all stands for those that are wrong for certain: a violation,
+// a protocol that was not completed, and a blocked observation whose content was
+// recorded.
 type FailOn []string
 
 func (f FailOn) verdict(verdict string) bool {
@@ -29,12 +30,48 @@ func (f FailOn) observation(o *Observation) bool {
 	if len(f) == 0 {
 		return !o.Uncaptured()
 	}
-	return slices.Contains(f, "blocked")
+	return slices.Contains(f, "blocked") || o.Uncaptured() && slices.Contains(f, "uncaptured")
 }
+
+func (f FailOn) unjudged() bool { return slices.Contains(f, "unjudged") }
+
+func (f FailOn) uncontracted() bool { return slices.Contains(f, "uncontracted") }
+
+// Failed reports whether a session of the report has one of the outcomes.
+func (f FailOn) Failed(r *Report) bool {
+	for _, outcome := range f {
+		n := r.Summary.ByCompliance[outcome]
+		switch outcome {
+		case "blocked":
+			n = r.Summary.Observations.Blocked
+		case "uncaptured":
+			n = r.Summary.Observations.Uncaptured
+		case "uncontracted":
+			n = r.Summary.Observations.Uncontracted
+		}
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Rules of findings that are neither about a reason code nor about a verdict of
+// a protocol.
+const (
+	ruleUnjudged     = "session-unjudged"
+	ruleUncontracted = "call-uncontracted"
+)
+
+// What these rules mean, in a sentence each.
+const (
+	unjudgedWords     = "No event of a protocol occurred in the session, so no protocol was evaluated."
+	uncontractedWords = "No contract matches the call, so its result was not evaluated."
+)
 
 // finding is what is to be said of a session's part that is not as it should be.
 type finding struct {
-	rule    string // a reason code, or protocol- and a verdict
+	rule    string // a reason code, protocol- and a verdict, or one of the rules above
 	fails   bool
 	message string // one line
 	trace   string
@@ -71,10 +108,65 @@ func (o *Observation) finding(s *Session, on FailOn) *finding {
 	return f
 }
 
-// finding says what decided a protocol's verdict; nil if it is compliant.
-func (p *Protocol) finding(s *Session, on FailOn) *finding {
-	if p.Verdict == "compliant" {
+// finding returns why nothing was judged in a session; nil if something was.
+func (s *Session) finding(on FailOn) *finding {
+	if s.Compliance != "unjudged" {
 		return nil
+	}
+	f := &finding{
+		rule: ruleUnjudged, fails: on.unjudged(), trace: s.TraceIDs[0], of: s.ID,
+		message: "unjudged: no protocol follows the session",
+		lines:   []string{unjudgedWords},
+	}
+	if len(s.Protocols) > 0 {
+		names := make([]string, len(s.Protocols))
+		for i := range s.Protocols {
+			names[i] = s.Protocols[i].Name
+		}
+		f.message = "unjudged: no event of " + strings.Join(names, ", ")
+	}
+	if n := len(s.Observations); n > 0 {
+		f.lines = append(f.lines, number(n, "tool call")+" with a contract")
+	}
+	if n := len(s.Uncontracted); n > 0 {
+		f.lines = append(f.lines, number(n, "tool call")+" without a contract")
+	}
+	f.place(s)
+	return f
+}
+
+// finding returns that no contract matches the call; nil unless that counts as a
+// failure.
+func (u *Uncontracted) finding(s *Session, on FailOn) *finding {
+	if !on.uncontracted() {
+		return nil
+	}
+	f := &finding{
+		rule: ruleUncontracted, fails: true, trace: s.traceOf(u.TraceID), span: u.SpanID, subject: u.Tool, of: u.CallID,
+		message: u.Tool + ": no contract",
+		lines:   []string{uncontractedWords},
+	}
+	if u.CallID != "" {
+		f.lines = append(f.lines, "call "+u.CallID)
+	}
+	f.place(s)
+	return f
+}
+
+// finding says what decided a protocol's verdict; nil if it is compliant. That a
+// protocol is unjudged is no failure: most protocols are not about most sessions.
+func (p *Protocol) finding(s *Session, on FailOn) *finding {
+	switch p.Verdict {
+	case "compliant":
+		return nil
+	case "unjudged":
+		f := &finding{
+			rule: "protocol-unjudged", trace: s.TraceIDs[len(s.TraceIDs)-1], of: p.Name,
+			message: p.Name + ": no event occurred",
+			lines:   []string{Verdicts[p.Verdict]},
+		}
+		f.place(s)
+		return f
 	}
 	f := &finding{rule: "protocol-" + p.Verdict, fails: on.verdict(p.Verdict), trace: s.TraceIDs[len(s.TraceIDs)-1], of: p.Name}
 	at := slices.IndexFunc(p.Events, func(e Event) bool { return e.Verdict == p.Verdict })

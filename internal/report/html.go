@@ -36,6 +36,7 @@ type Page struct {
 type pageHead struct {
 	Page
 	Title, Inputs, Trouble string
+	Unjudged               string // how many sessions are; "" if none is
 	Style                  template.CSS
 	Compliance             []pageCount
 	Blocked                int // sessions with a blocked call
@@ -62,7 +63,7 @@ type pageProtocol struct {
 }
 
 // complianceMarks tell outcomes apart where colours do not.
-var complianceMarks = map[string]string{"compliant": "✓", "incomplete": "◐", "unrecognized": "?", "inconclusive": "≈", "violation": "✗"}
+var complianceMarks = map[string]string{"unjudged": "○", "compliant": "✓", "incomplete": "◐", "unrecognized": "?", "inconclusive": "≈", "violation": "✗"}
 
 // maxDrawn is how many states a protocol may have and still be drawn.
 const maxDrawn = 150
@@ -128,13 +129,19 @@ func (r *Report) pageHead(page Page, style []byte) *pageHead {
 	if total := r.Summary.Observations.Total; total > 0 {
 		h.Inputs += fmt.Sprintf(", %d of %s sealed", r.Summary.Observations.Sealed, number(total, "contracted call"))
 	}
+	if share := r.Summary.Observations.uncontracted(); share != "" {
+		h.Inputs += ", " + share + " without a contract"
+	}
+	if n := r.Summary.ByCompliance["unjudged"]; n > 0 {
+		h.Unjudged = fmt.Sprintf("%d of %s unjudged: no event of a protocol occurred.", n, number(r.Summary.Sessions, "session"))
+	}
 	switch {
 	case r.Inputs.Broken > 0:
 		h.Trouble = number(r.Inputs.Broken, "part") + " of the input could not be read, so sessions may be missing or lack spans."
 	case r.Inputs.Scattered > 0:
 		h.Trouble = number(r.Inputs.Scattered, "trace") + " stood scattered over the input and have no verdict."
 	}
-	for c := score.Compliant; c <= score.Violation; c++ {
+	for c := score.Unjudged; c <= score.Violation; c++ {
 		name := c.String()
 		h.Compliance = append(h.Compliance, pageCount{name, complianceMarks[name], Verdicts[name], r.Summary.ByCompliance[name]})
 	}
@@ -242,7 +249,7 @@ func (s *Session) pageRow(at int) pageRow {
 	for i := range s.Protocols {
 		p := &s.Protocols[i]
 		out := pageRowsProtocol{Name: p.Name, Verdict: p.Verdict}
-		if f := p.finding(s, nil); f != nil {
+		if f := p.finding(s, nil); f != nil && p.Verdict != "unjudged" {
 			out.Text = f.message
 			if row.Finding == "" || p.Verdict == s.Compliance && row.Finding != "" && !slices.ContainsFunc(row.Protocols, func(q pageRowsProtocol) bool { return q.Verdict == s.Compliance }) {
 				row.Finding = f.message
@@ -257,6 +264,9 @@ func (s *Session) pageRow(at int) pageRow {
 				break
 			}
 		}
+	}
+	if f := s.finding(nil); f != nil && row.Finding == "" {
+		row.Finding = f.message
 	}
 	return row
 }

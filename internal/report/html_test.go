@@ -113,7 +113,7 @@ func TestPage(t *testing.T) {
 	hash := func() string { return b.text(`location.hash`) }
 	require.Equal(t, "5 sessions", count())
 	require.Equal(t, "compliant compliant violation violation violation", outcomes())
-	require.Equal(t, "✓ compliant 2,◐ incomplete 0,? unrecognized 0,≈ inconclusive 0,✗ violation 3",
+	require.Equal(t, "○ unjudged 0,✓ compliant 2,◐ incomplete 0,? unrecognized 0,≈ inconclusive 0,✗ violation 3",
 		b.text(`[...document.querySelectorAll('[data-compliance]')].map((e) => e.textContent.trim()).join(',')`))
 
 	// Filters, one by one and together.
@@ -294,7 +294,7 @@ func TestPageContrast(t *testing.T) {
 		for _, m := range regexp.MustCompile(`--([a-z]+): (#[0-9a-f]{6})`).FindAllStringSubmatch(block[1], -1) {
 			colours[m[1]] = m[2]
 		}
-		for _, name := range []string{"ink", "dim", "compliant", "incomplete", "unrecognized", "inconclusive", "violation", "sealed", "blocked", "uncaptured"} {
+		for _, name := range []string{"ink", "dim", "unjudged", "compliant", "incomplete", "unrecognized", "inconclusive", "violation", "sealed", "blocked", "uncaptured"} {
 			for _, on := range []string{"paper", "soft"} {
 				require.GreaterOrEqual(t, contrast(t, colours[name], colours[on]), 4.5, "%s on %s", name, on)
 			}
@@ -326,6 +326,26 @@ func contrast(t *testing.T, a, b string) float64 {
 	}
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// The first screen of the page has the unjudged sessions, and the share of calls
+// without a contract.
+func TestPageUnjudged(t *testing.T) {
+	r := reportOf(t, false, sampleInputs, samples()...)
+	text := string(written(t, func(w *bytes.Buffer) error { return r.HTML(w, Page{Version: "0.1.0"}) }))
+	head, _, ok := strings.Cut(text, "<main>")
+	require.True(t, ok)
+	require.Contains(t, head, "3 of 9 sessions unjudged: no event of a protocol occurred.")
+	require.Contains(t, head, "4 of 11 tool calls (36%) without a contract")
+	require.Contains(t, text, `data-compliance="unjudged" aria-pressed="false" title="No event of the protocol occurred, so it was not evaluated."><span class="mark" aria-hidden="true">○</span> unjudged <b>3</b>`)
+	require.Contains(t, text, `"finding":"unjudged: no protocol follows the session"`)
+
+	r = reportOf(t, false, Inputs{Files: 1, Spans: 6}, samples()[0])
+	text = string(written(t, func(w *bytes.Buffer) error { return r.HTML(w, Page{Version: "0.1.0"}) }))
+	head, _, _ = strings.Cut(text, "<main>")
+	_, head, _ = strings.Cut(head, "</style>")
+	require.NotContains(t, head, "unjudged")
+	require.NotContains(t, head, "without a contract")
 }
 
 // A page needs no accounts to be written, and says what could not be read.

@@ -16,9 +16,9 @@ import (
 )
 
 // JUnit writes what build servers show as tests: a suite for each agent, and in
-// it a test for each protocol and each contracted call of each session. A test
-// fails if its outcome is among those given; any other that is not as it should
-// be is skipped, with the reason.
+// it a test for each protocol and each contracted call of each session, and one
+// for each unjudged session. A test fails if its outcome is among those given; any
+// other that is not as it should be is skipped, with the reason.
 func (r *Report) JUnit(w io.Writer, on FailOn) error {
 	suites, err := r.suites(on)
 	if err != nil {
@@ -138,7 +138,8 @@ type outcome struct {
 // lines is a text whose line ends stay what they are.
 func lines(text string) string { return strings.ReplaceAll(escaped(text), "&#xA;", "\n") }
 
-// cases are the tests of a session: its protocols, then its calls.
+// cases are the tests of a session: the session itself if it is unjudged, its
+// protocols, then its calls. Calls without a contract are tests only if they fail.
 func (s *Session) cases(on FailOn) []testCase {
 	var cases []testCase
 	// Build servers make folders of the dots in a class.
@@ -162,17 +163,28 @@ func (s *Session) cases(on FailOn) []testCase {
 		}
 		cases = append(cases, c)
 	}
+	if f := s.finding(on); f != nil {
+		add("session", "judged", "session "+s.ID, f)
+	}
 	for i := range s.Protocols {
 		p := &s.Protocols[i]
 		add("protocol", p.Name, p.Name+", session "+s.ID, p.finding(s, on))
 	}
+	call := func(tool, id, span string) string {
+		if id != "" {
+			tool += " " + id
+		}
+		return fmt.Sprintf("%s, span %s of session %s", tool, span, s.ID)
+	}
 	for i := range s.Observations {
 		o := &s.Observations[i]
-		call := o.Tool
-		if o.CallID != "" {
-			call += " " + o.CallID
+		add("contract", o.Contract, call(o.Tool, o.CallID, o.SpanID), o.finding(s, on))
+	}
+	for i := range s.Uncontracted {
+		u := &s.Uncontracted[i]
+		if f := u.finding(s, on); f != nil {
+			add("contract", "none", call(u.Tool, u.CallID, u.SpanID), f)
 		}
-		add("contract", o.Contract, fmt.Sprintf("%s, span %s of session %s", call, o.SpanID, s.ID), o.finding(s, on))
 	}
 	return cases
 }

@@ -18,12 +18,15 @@ import (
 
 func TestJUnit(t *testing.T) {
 	for _, r := range reports(t) {
-		for _, on := range []FailOn{nil, {"violation"}, {"blocked", "unrecognized"}} {
+		for _, on := range []FailOn{nil, {"violation"}, {"blocked", "unrecognized"}, {"unjudged", "uncaptured", "uncontracted"}} {
 			checkJUnit(t, written(t, func(w *bytes.Buffer) error { return r.JUnit(w, on) }))
 		}
 	}
 	golden(t, "junit.xml", written(t, func(w *bytes.Buffer) error { return reports(t)["traces"].JUnit(w, nil) }))
 	golden(t, "junit-blocked.xml", written(t, func(w *bytes.Buffer) error { return reports(t)["conversations"].JUnit(w, FailOn{"blocked"}) }))
+	golden(t, "junit-unjudged.xml", written(t, func(w *bytes.Buffer) error {
+		return reportOf(t, false, sampleInputs, samples()[5:]...).JUnit(w, FailOn{"unjudged", "uncaptured", "uncontracted"})
+	}))
 	golden(t, "nothing.xml", written(t, func(w *bytes.Buffer) error { return reports(t)["nothing"].JUnit(w, nil) }))
 }
 

@@ -162,6 +162,22 @@ func samples() []judgedTrace {
 		}),
 		session(6, "", score.Session{Uncontracted: []score.Call{{Span: 0, Tool: "log"}}}),
 		session(7, "c-7", score.Session{}),
+		// Neither protocol saw an event.
+		session(8, "", score.Session{
+			Observations: []score.Observation{order, uncaptured},
+			Protocols: []score.Protocol{
+				{Protocol: booking, Complete: true},
+				{Protocol: reading},
+			},
+			Uncontracted: []score.Call{{Span: 2, Tool: "log", ID: "y"}, {Span: 3, Tool: "log"}},
+		}),
+		// One did.
+		session(9, "", score.Session{
+			Protocols: []score.Protocol{
+				{Protocol: booking, Complete: true},
+				{Protocol: reading, Verdict: score.Compliant, Complete: true, Events: []score.Event{{Span: 1, Name: "!read", Time: at(9, 1)}}},
+			},
+		}),
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 )
 
 // SARIF writes findings in the Static Analysis Results Interchange Format,
-// 2.1.0: one for each observation that is blocked and each protocol that was not
-// kept to. Those that count as failures are errors, of the others an
-// inconclusive protocol and what was not recorded are notes, and the rest
-// warnings. version is this program's.
+// 2.1.0: one for each observation that is blocked, each protocol that was not
+// kept to and each unjudged session. Those that count as failures are errors, of
+// the others an inconclusive protocol, what was not recorded and an unjudged
+// session are notes, and the rest warnings. version is this program's.
 func (r *Report) SARIF(w io.Writer, version string, on FailOn) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	rules, index := sarifRules()
@@ -69,14 +69,20 @@ func (r *Report) SARIF(w io.Writer, version string, on FailOn) error {
 	return out.Flush()
 }
 
-// findings are those of the protocols, then those of the calls.
+// findings are those of the session and its protocols, then those of the calls.
+// Unjudged protocols are left to the session.
 func (s *Session) findings(on FailOn) []*finding {
-	var all []*finding
+	all := []*finding{s.finding(on)}
 	for i := range s.Protocols {
-		all = append(all, s.Protocols[i].finding(s, on))
+		if s.Protocols[i].Verdict != "unjudged" {
+			all = append(all, s.Protocols[i].finding(s, on))
+		}
 	}
 	for i := range s.Observations {
 		all = append(all, s.Observations[i].finding(s, on))
+	}
+	for i := range s.Uncontracted {
+		all = append(all, s.Uncontracted[i].finding(s, on))
 	}
 	return slices.DeleteFunc(all, func(f *finding) bool { return f == nil })
 }
@@ -86,7 +92,7 @@ func (f *finding) level() string {
 	switch {
 	case f.fails:
 		return "error"
-	case f.rule == "protocol-inconclusive", f.rule == "RESULT_NOT_CAPTURED", f.rule == "RESULT_TRUNCATED", f.rule == "ARGUMENTS_NOT_CAPTURED":
+	case f.rule == "protocol-inconclusive", f.rule == ruleUnjudged, f.rule == "RESULT_NOT_CAPTURED", f.rule == "RESULT_TRUNCATED", f.rule == "ARGUMENTS_NOT_CAPTURED":
 		return "note"
 	}
 	return "warning"
@@ -145,7 +151,7 @@ func sarifRules() (rules []any, index map[string]int) {
 		})
 	}
 	for _, verdict := range slices.Sorted(maps.Keys(Verdicts)) {
-		if verdict != "compliant" {
+		if verdict != "compliant" && verdict != "unjudged" {
 			add("protocol-"+verdict, Verdicts[verdict])
 		}
 	}
@@ -154,6 +160,8 @@ func sarifRules() (rules []any, index map[string]int) {
 			add(reason, Reasons[reason])
 		}
 	}
+	add(ruleUnjudged, unjudgedWords)
+	add(ruleUncontracted, uncontractedWords)
 	return rules, index
 }
 

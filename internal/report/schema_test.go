@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestJSONSchema(t *testing.T) {
 func TestSARIF(t *testing.T) {
 	s := schema(t, "testdata", "sarif-2.1.0.schema.json")
 	for name, r := range reports(t) {
-		for _, on := range []FailOn{nil, {"blocked"}, {"unrecognized", "inconclusive"}} {
+		for _, on := range []FailOn{nil, {"blocked"}, {"unrecognized", "inconclusive"}, {"unjudged", "uncaptured", "uncontracted"}} {
 			text := written(t, func(w *bytes.Buffer) error { return r.SARIF(w, "0.1.0", on) })
 			wrong, err := s.Validate(text)
 			require.NoError(t, err)
@@ -81,8 +82,9 @@ func TestSARIF(t *testing.T) {
 				}
 			}
 			require.NoError(t, json.Unmarshal(text, &log))
-			seen := map[string]bool{}
+			seen, rules := map[string]bool{}, map[string]int{}
 			for _, result := range log.Runs[0].Results {
+				rules[result.RuleID]++
 				require.Equal(t, result.RuleID, log.Runs[0].Tool.Driver.Rules[result.RuleIndex].ID)
 				fingerprint := result.PartialFingerprints["resultseal/v1"]
 				require.False(t, seen[fingerprint], fingerprint)
@@ -90,11 +92,21 @@ func TestSARIF(t *testing.T) {
 				switch {
 				case len(on) == 0:
 				case on[0] == "blocked":
-					require.Equal(t, !strings.HasPrefix(result.RuleID, "protocol-"), result.Level == "error", result.RuleID)
+					require.Equal(t, !strings.HasPrefix(result.RuleID, "protocol-") && result.RuleID != "session-unjudged", result.Level == "error", result.RuleID)
+				case on[0] == "unjudged":
+					failing := slices.Contains([]string{"session-unjudged", "call-uncontracted", "RESULT_NOT_CAPTURED"}, result.RuleID)
+					require.Equal(t, failing, result.Level == "error", result.RuleID)
 				default:
 					failing := result.RuleID == "protocol-unrecognized" || result.RuleID == "protocol-inconclusive"
 					require.Equal(t, failing, result.Level == "error", result.RuleID)
 				}
+			}
+			require.Equal(t, r.Summary.ByCompliance["unjudged"], rules["session-unjudged"], "one for each unjudged session")
+			require.Zero(t, rules["protocol-unjudged"])
+			if on.uncontracted() {
+				require.Equal(t, r.Summary.Observations.Uncontracted, rules["call-uncontracted"])
+			} else {
+				require.Zero(t, rules["call-uncontracted"])
 			}
 		}
 	}

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -34,6 +35,7 @@ func (r *Report) Table(w io.Writer, colour bool) error {
 		t.tools()
 		t.reasons()
 		t.gaps()
+		t.unjudged()
 		t.findings()
 	}
 	_, err := io.WriteString(w, t.b.String())
@@ -49,6 +51,14 @@ type tables struct {
 	blocked  map[string]*group // by reason
 	gapped   map[string]string // by gap: the first session's first trace
 	verdicts []*group          // what went wrong with protocols, in order of verdict and appearance
+	followed map[string]*following
+}
+
+// following is how many sessions a protocol followed, and how many of them it did
+// not judge.
+type following struct {
+	sessions, unjudged int
+	trace              string // of the first unjudged session
 }
 
 // group is how often something was found, and where first.
@@ -77,7 +87,7 @@ func (g *group) add(at place) {
 
 // read goes through the sessions once.
 func (t *tables) read() error {
-	t.blocked, t.gapped = map[string]*group{}, map[string]string{}
+	t.blocked, t.gapped, t.followed = map[string]*group{}, map[string]string{}, map[string]*following{}
 	verdicts := map[string]*group{}
 	for s, err := range t.report.Sessions() {
 		if err != nil {
@@ -102,8 +112,20 @@ func (t *tables) read() error {
 		}
 		for i := range s.Protocols {
 			p := &s.Protocols[i]
+			n := t.followed[p.Name]
+			if n == nil {
+				n = &following{}
+				t.followed[p.Name] = n
+			}
+			n.sessions++
 			f := p.finding(s, nil)
 			if f == nil {
+				continue
+			}
+			if p.Verdict == "unjudged" {
+				if n.unjudged++; n.unjudged == 1 {
+					n.trace = f.trace
+				}
 				continue
 			}
 			key := p.Verdict + "\x00" + f.message
@@ -132,6 +154,9 @@ func (t *tables) head() {
 		fmt.Fprintf(&t.b, ", %s", t.paint(text.FgRed, number(r.Inputs.Scattered, "scattered trace")))
 	}
 	t.b.WriteString("\n")
+	if share := r.Summary.Observations.uncontracted(); share != "" {
+		fmt.Fprintf(&t.b, "%s without a contract\n", share)
+	}
 	if r.Len() == 0 {
 		t.b.WriteString("Nothing in them tells of an agent: no tool calls, model calls or agent runs.\n")
 	}
@@ -139,7 +164,8 @@ func (t *tables) head() {
 
 func (t *tables) compliance() {
 	w := newTable("compliance", "sessions")
-	for _, c := range [...]string{"compliant", "incomplete", "unrecognized", "inconclusive", "violation"} {
+	for level := score.Unjudged; level <= score.Violation; level++ {
+		c := level.String()
 		if n := t.report.Summary.ByCompliance[c]; n > 0 {
 			w.AppendRow(table.Row{t.paint(complianceColour(c), c), n})
 		}
@@ -184,6 +210,24 @@ func (t *tables) gaps() {
 		if name := gap.String(); t.gapped[name] != "" {
 			w.AppendRow(table.Row{name, t.report.Summary.ByGap[name], gap.Reason(), t.gapped[name]})
 		}
+	}
+	t.render(w)
+}
+
+// unjudged lists the protocols that judged nothing in some sessions. One that
+// judged nothing in any session may be about other names than the traces.
+func (t *tables) unjudged() {
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(t.followed)), func(name string) bool { return t.followed[name].unjudged == 0 })
+	if len(names) == 0 {
+		return
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(t.followed[b].unjudged, t.followed[a].unjudged), cmp.Compare(a, b))
+	})
+	w := newTable("protocol", "sessions", "unjudged", "for example, trace")
+	for _, name := range names {
+		n := t.followed[name]
+		w.AppendRow(table.Row{display.Line(name), n.sessions, n.unjudged, n.trace})
 	}
 	t.render(w)
 }

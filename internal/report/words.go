@@ -35,6 +35,7 @@ var Reasons = map[string]string{
 
 // Verdicts says in a sentence what each verdict of a protocol means.
 var Verdicts = map[string]string{
+	"unjudged":     "No event of the protocol occurred, so it was not evaluated.",
 	"compliant":    "The agent kept to the protocol.",
 	"incomplete":   "The agent kept to the protocol as far as it went, and ended before the protocol does.",
 	"unrecognized": "Something happened that the protocol cannot classify.",

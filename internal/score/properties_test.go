@@ -233,6 +233,7 @@ func checkAnyOrder(t *rapid.T, scorer *score.Scorer) {
 	want := tell(v, facts)
 	if v != nil {
 		checkCalls(t, v, account, facts)
+		checkUnjudged(t, v)
 	}
 
 	order := make([]int, td.ResourceSpans().Len())
@@ -250,6 +251,29 @@ func checkAnyOrder(t *rapid.T, scorer *score.Scorer) {
 		t.Fatalf("in another order (-first +second):\n%s", diff)
 	}
 	scorer.Late(facts)
+}
+
+// checkUnjudged checks that a protocol is unjudged if and only if it consumed no
+// event and does not require completion, that a session is unjudged if and only if
+// all of its protocols are, and that unjudged protocols do not count.
+func checkUnjudged(t *rapid.T, v *score.Session) {
+	worst, judged := score.Unjudged, 0
+	for i := range v.Protocols {
+		p := &v.Protocols[i]
+		if unjudged := len(p.Events) == 0 && !p.Protocol.RequireCompletion; unjudged != (p.Verdict == score.Unjudged) {
+			t.Fatalf("%s is %s with %d events", p.Protocol.Name, p.Verdict, len(p.Events))
+		}
+		if p.Verdict != score.Unjudged {
+			judged++
+		}
+		worst = max(worst, p.Verdict)
+	}
+	if v.Compliance != worst {
+		t.Fatalf("the session is %s, its worst protocol %s", v.Compliance, worst)
+	}
+	if _, made := v.Score(); made != judged+len(v.Observations) {
+		t.Fatalf("%d checks were made of %d judged protocols and %d observations", made, judged, len(v.Observations))
+	}
 }
 
 // checkCalls checks that every tool span is in one call, unless a copy of it is,

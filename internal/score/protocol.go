@@ -86,14 +86,20 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, s
 	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
 	state.worst = max(state.worst, worst(v.Events))
 	v.Verdict = state.worst
-	if p.RequireCompletion && !v.Complete {
-		v.Verdict = max(v.Verdict, Incomplete)
+	if p.RequireCompletion {
+		// The end is judged, too, even if nothing happened before it.
+		if v.Verdict = max(v.Verdict, Compliant); !v.Complete {
+			v.Verdict = max(v.Verdict, Incomplete)
+		}
 	}
 	return v
 }
 
-// worst is the worst that an event came to.
+// worst returns the worst verdict of the events, Unjudged if there are none.
 func worst(events []Event) Compliance {
+	if len(events) == 0 {
+		return Unjudged
+	}
 	worst := Compliant
 	for i := range events {
 		switch events[i].Verdict {

@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts and tables in 
 // scenario begins with "== name" and ends with what is expected, below "----":
 //
 //	store                       state goes on from trace to trace of a conversation
+//	session                     expect the session's compliance and score, and protocols without events
 //	trace                       a further trace
 //	agent NAME FROM-TO          spans, nested by indentation; times in milliseconds
 //	chat FROM-TO
@@ -170,6 +171,7 @@ type scripted struct {
 	traces []ptrace.Traces
 	spans  map[spanKey]string // names for the output
 	store  bool
+	whole  bool
 
 	path  []frame
 	count int
@@ -207,6 +209,8 @@ func (s *scripted) parse(script string) {
 		switch word {
 		case "store":
 			s.store = true
+		case "session":
+			s.whole = true
 		case "trace":
 			s.close(0)
 			s.traces = append(s.traces, ptrace.NewTraces())
@@ -477,7 +481,7 @@ func (s *scripted) describe(out *strings.Builder, facts []genai.Span, v *score.S
 	}
 	for i := range v.Protocols {
 		p := &v.Protocols[i]
-		if len(p.Events) == 0 || p.Protocol.Session == policy.SessionConversation && p.Conversation == "" {
+		if len(p.Events) == 0 && !s.whole || p.Protocol.Session == policy.SessionConversation && p.Conversation == "" {
 			continue
 		}
 		fmt.Fprintf(out, "%s: %s", strings.TrimSpace(p.Protocol.Name+" "+p.Conversation), p.Verdict)
@@ -491,6 +495,10 @@ func (s *scripted) describe(out *strings.Builder, facts []genai.Span, v *score.S
 			}
 		}
 		out.WriteString("\n")
+	}
+	if s.whole {
+		passed, made := v.Score()
+		fmt.Fprintf(out, "session: %s, %d of %d\n", v.Compliance, passed, made)
 	}
 	if v.OutOfOrder {
 		out.WriteString("out of order\n")

@@ -132,7 +132,9 @@ func appendResting(dst []byte, r resting) []byte {
 
 func appendFollowed(body []byte, p *policy.Protocol, f *followed) []byte {
 	snapshot := f.monitor.Snapshot()
-	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.unread, f.changed), byte(f.worst))
+	// Compliant is 0, so that conversations of earlier releases can be read;
+	// Unjudged, which those did not have, wraps around to 255.
+	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.unread, f.changed), byte(f.worst-Compliant))
 	body = binary.AppendUvarint(body, uint64(snapshot.State)) //nolint:gosec // states are numbered from 0
 	registers := f.monitor.Registers()
 	body = binary.AppendUvarint(body, uint64(len(registers)))
@@ -262,7 +264,7 @@ func (r *restorer) gaps() Gaps {
 
 func (r *restorer) followed(p *policy.Protocol) *followed {
 	flags := r.byte()
-	f := &followed{worst: Compliance(r.byte()), cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0, changed: flags&flagChanged != 0}
+	f := &followed{worst: Compliance(r.byte()) + Compliant, cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0, changed: flags&flagChanged != 0}
 	state := r.number()
 	snapshot := session.Snapshot{Protocol: p.Automaton.Hash(), Halted: flags&flagHalted != 0}
 	if f.worst > Violation || state >= uint64(p.Automaton.States()) { //nolint:gosec // a count

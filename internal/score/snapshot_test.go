@@ -187,6 +187,42 @@ func TestConversationsOfVersion2(t *testing.T) {
 	}
 }
 
+// An unjudged protocol is so at rest, too. Conversations that an earlier release
+// saved, which did not know of it, are read as they were.
+func TestUnjudgedAtRest(t *testing.T) {
+	pol, err := policy.Load("policy.yaml", []byte(`
+protocols:
+  - name: refunds
+    session: conversation
+    protocol: "!refund.end"
+    events: [{label: refund, event: tool_call, tools: [refund]}]
+`))
+	require.NoError(t, err)
+	s := New(pol)
+	turn := func(n int, tool string, store Conversations) Compliance {
+		facts, _ := genai.NewDecoder(genai.Options{}).Traces(turnOf(n, "a", tool, "1"))
+		return s.Trace(facts, store).Compliance
+	}
+	rested := &restoring{s, map[string][]byte{}, map[string]*Conversation{}}
+	for n, want := range []struct {
+		tool string
+		Compliance
+	}{{"order", Unjudged}, {"order", Unjudged}, {"refund", Compliant}, {"order", Compliant}} {
+		require.Equal(t, want.Compliance, turn(n+1, want.tool, rested), "trace %d", n+1)
+		rested.keep()
+	}
+
+	f := &followed{monitor: pol.Protocols[0].Automaton.NewMonitor()}
+	for worst, saved := range map[Compliance]byte{Unjudged: 255, Compliant: 0, Incomplete: 1, Unrecognized: 2, Inconclusive: 3, Violation: 4} {
+		f.worst = worst
+		body := appendFollowed(nil, pol.Protocols[0], f)
+		require.Equal(t, saved, body[1], worst)
+		require.Equal(t, worst, (&restorer{data: body}).followed(pol.Protocols[0]).worst)
+		body[1] = 5
+		require.Nil(t, (&restorer{data: body}).followed(pol.Protocols[0]))
+	}
+}
+
 // A protocol that was changed begins anew; the others go on.
 func TestChangedProtocolBeginsAnew(t *testing.T) {
 	before, err := policy.Load("policy.yaml", []byte(conversationPolicy))

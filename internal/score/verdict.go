@@ -15,8 +15,10 @@ import (
 type Compliance uint8
 
 const (
+	// Unjudged: the protocol consumed no event, so nothing was evaluated.
+	Unjudged Compliance = iota
 	// Compliant: the agent kept to the protocol.
-	Compliant Compliance = iota
+	Compliant
 	// Incomplete: it kept to it as far as it went, which was to no terminal
 	// state, and the protocol requires completion.
 	Incomplete
@@ -32,6 +34,8 @@ const (
 // String returns the compliance as it is written to spans.
 func (c Compliance) String() string {
 	switch c {
+	case Unjudged:
+		return "unjudged"
 	case Compliant:
 		return "compliant"
 	case Incomplete:
@@ -92,8 +96,8 @@ type Session struct {
 	// policy.Policy.Hash.
 	PolicyHash string
 
-	// Compliance is the worst verdict of the protocols; Compliant if none
-	// follows the session.
+	// Compliance is the worst verdict of the protocols; Unjudged if none follows
+	// the session.
 	Compliance Compliance
 	// Complete is set if every protocol that follows the session stands in a
 	// terminal state.
@@ -220,7 +224,8 @@ type SpanVerdict struct {
 type EventRef struct{ Protocol, Event int }
 
 // Score returns checks passed and checks made. A check is a contracted
-// observation, passed when sealed, or a protocol, passed when compliant.
+// observation, passed when sealed, or a protocol, passed when compliant. Unjudged
+// protocols do not count.
 func (s *Session) Score() (passed, made int) {
 	for i := range s.Observations {
 		if made++; s.Observations[i].Sealed() {
@@ -228,8 +233,13 @@ func (s *Session) Score() (passed, made int) {
 		}
 	}
 	for i := range s.Protocols {
-		if made++; s.Protocols[i].Verdict == Compliant {
+		switch s.Protocols[i].Verdict {
+		case Unjudged:
+		case Compliant:
 			passed++
+			made++
+		default:
+			made++
 		}
 	}
 	return passed, made
@@ -271,7 +281,7 @@ func (s *Session) Violations(limit int) []string {
 	return out
 }
 
-// Reason says what decided the verdict, "" if nothing went wrong.
+// Reason says what decided the verdict, "" if the protocol is compliant.
 func (p *Protocol) Reason() string {
 	for _, worst := range [...]EventVerdict{EventViolation, EventInconclusive, EventUnrecognized} {
 		for i := range p.Events {
@@ -280,8 +290,11 @@ func (p *Protocol) Reason() string {
 			}
 		}
 	}
-	if p.Verdict == Incomplete {
+	switch p.Verdict {
+	case Incomplete:
 		return "ended before a terminal state"
+	case Unjudged:
+		return "consumed no event"
 	}
 	return ""
 }

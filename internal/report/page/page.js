@@ -5,14 +5,14 @@
   const rows = read('index');
   const words = read('words');
   const marks = {
-    compliant: '✓', incomplete: '◐', unrecognized: '?', inconclusive: '≈', violation: '✗',
+    unjudged: '○', compliant: '✓', incomplete: '◐', unrecognized: '?', inconclusive: '≈', violation: '✗',
     ok: '✓', sealed: '✓', blocked: '✗', uncaptured: '∅', halted: '–', none: '○',
   };
   const pageSize = 200;
 
   // What is shown.
   const state = { compliance: new Set(), blocked: false, tool: '', reason: '', find: '', order: '', open: '' };
-  const worst = ['violation', 'inconclusive', 'unrecognized', 'incomplete', 'compliant'];
+  const worst = ['violation', 'inconclusive', 'unrecognized', 'incomplete', 'compliant', 'unjudged'];
   let shown = [];
   let limit = pageSize;
 
