@@ -22,6 +22,7 @@ var (
 func agents() description {
 	tool := `tool!=""`
 	byProtocol := `protocol=~"$protocol"`
+	without := sum(over(own("uncontracted_calls")))
 	return description{
 		file:  "agents.json",
 		uid:   "resultseal-agents",
@@ -34,29 +35,40 @@ func agents() description {
 			{"Now", []panel{
 				{
 					title: "Sessions", description: "Sessions that were finished in the time that the dashboard shows.",
-					form: number, unit: "short", width: 4, height: 4,
+					form: number, unit: "short", width: 3, height: 4,
 					queries: []query{{sum(over(own("sessions"))), "sessions"}},
 				},
 				{
 					title: "Broke a protocol", description: "The share of sessions that no missing span could explain: an agent did what it may not do.",
-					form: number, unit: "percentunit", width: 5, height: 4, thresholds: violationSteps,
+					form: number, unit: "percentunit", width: 4, height: 4, thresholds: violationSteps,
 					queries: []query{{share(over, own("sessions", `compliance="violation"`), own("sessions")), "violation"}},
 					links:   traces("Violations", violations),
 				},
 				{
 					title: "Compliant", description: "The share of sessions that kept to all of their protocols. The rest are not all wrong: see the next row.",
-					form: number, unit: "percentunit", width: 5, height: 4,
+					form: number, unit: "percentunit", width: 4, height: 4,
 					queries: []query{{share(over, own("sessions", `compliance="compliant"`), own("sessions")), "compliant"}},
 				},
 				{
+					title: "Unjudged", description: "The share of sessions in which no event of a protocol occurred, so that no protocol was evaluated. Under a policy without protocols, all are.",
+					form: number, unit: "percentunit", width: 4, height: 4,
+					queries: []query{{share(over, own("sessions", `compliance="unjudged"`), own("sessions")), "unjudged"}},
+					links:   traces("Unjudged sessions", attribute{violations.key, "unjudged"}),
+				},
+				{
 					title: "Sealed", description: "The share of tool results under a contract that prove what is claimed from them.",
-					form: number, unit: "percentunit", width: 5, height: 4, thresholds: sealSteps,
+					form: number, unit: "percentunit", width: 3, height: 4, thresholds: sealSteps,
 					queries: []query{{share(over, own("observations", `decision="sealed"`), own("observations")), "sealed"}},
 				},
 				{
 					title: "Not captured", description: "The share of tool results that were blocked only because the telemetry does not hold them. It says something about the instrumentation, not about the tools.",
-					form: number, unit: "percentunit", width: 5, height: 4, thresholds: uncapturedSteps,
+					form: number, unit: "percentunit", width: 3, height: 4, thresholds: uncapturedSteps,
 					queries: []query{{"(" + sum(over(own("reasons", uncaptured))) + " or 0 * " + sum(over(own("observations"))) + ") / (" + sum(over(own("observations"))) + " > 0)", "not captured"}},
+				},
+				{
+					title: "No contract", description: "The share of tool calls that no contract matched. Their results are not judged.",
+					form: number, unit: "percentunit", width: 3, height: 4,
+					queries: []query{{without + " / ((" + without + " + (" + sum(over(own("observations"))) + " or 0 * " + without + ")) > 0)", "no contract"}},
 				},
 			}},
 			{"Protocols", []panel{

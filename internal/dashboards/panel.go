@@ -60,7 +60,7 @@ func prometheusSource() common.DataSourceRef {
 // beside it.
 var (
 	complianceColors = map[string]string{
-		"compliant": "#56B4E9", "incomplete": "#0072B2", "unrecognized": "#CC79A7",
+		"unjudged": "#999999", "compliant": "#56B4E9", "incomplete": "#0072B2", "unrecognized": "#CC79A7",
 		"inconclusive": "#E69F00", "violation": "#D55E00",
 	}
 	decisionColors = map[string]string{"sealed": "#56B4E9", "blocked": "#D55E00"}

@@ -73,6 +73,7 @@ func (f *fleet) alertsOfAgents() []string {
 		"ResultSealUncapturedUp",
 		"ResultSealContractSilent contract=renamed",
 		"ResultSealContractUnused contract=misspelled",
+		"ResultSealProtocolUnjudged protocol=misspelled",
 	}
 	used := map[string]bool{}
 	for _, r := range f.recordings {
@@ -258,8 +259,8 @@ func (f *fleet) testExemplars(t *testing.T) {
 	require.NotZero(t, found)
 }
 
-// Every session that broke a protocol or had something blocked is there, with
-// all of its spans. Of the others there is a share: nothing of the recordings,
+// Every session that broke a protocol, had something blocked or is unjudged is
+// there, with all of its spans. Of the others there is a share: nothing of the recordings,
 // which were sampled at 0 %, and about a tenth of the load.
 func (f *fleet) testSampling(t *testing.T) {
 	got := f.relay.got()
@@ -332,7 +333,7 @@ func (f *fleet) testJaeger(t *testing.T) {
 		}
 		return out
 	}
-	for _, compliance := range []string{"violation", "compliant", "unrecognized", "incomplete", "inconclusive"} {
+	for _, compliance := range []string{"violation", "unjudged", "compliant", "unrecognized", "incomplete", "inconclusive"} {
 		for service := range services {
 			if service == "load-agent" {
 				continue // it is sampled by chance

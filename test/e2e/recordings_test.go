@@ -36,7 +36,9 @@ type recordedRun struct {
 }
 
 // kept says whether the recommended sampling must keep it.
-func (r recordedRun) kept() bool { return r.compliance == "violation" || r.blocked > 0 }
+func (r recordedRun) kept() bool {
+	return r.compliance == "violation" || r.compliance == "unjudged" || r.blocked > 0
+}
 
 // recording is a file of runs and the policy that they are judged by.
 type recording struct {
