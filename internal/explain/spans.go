@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
 // kinds says what spans are to an agent's trace.
@@ -20,6 +21,9 @@ var kinds = map[genai.Kind]string{
 
 // spans lists the spans as the tree that they are.
 func (e *explanation) spans() {
+	if e.Verdict.Gaps.Has(score.GapUnscored) {
+		return
+	}
 	e.section("Spans")
 	children := map[int][]int{}
 	known := map[int]bool{}

@@ -109,6 +109,7 @@ func newCalls(t *trace, within func(int) bool, models []int, known []knownCall) 
 	}
 	for _, i := range t.order {
 		if t.spans[i].Kind == genai.Tool && within(i) {
+			t.work.spend(1)
 			c.addSpan(i)
 		}
 	}

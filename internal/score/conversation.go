@@ -83,6 +83,7 @@ func (t *trace) conversations() []string {
 
 // turn steps the protocols of one conversation by one trace.
 func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observations map[*call]*Observation) {
+	t.work.spend(len(t.order)) // each conversation goes over all spans
 	within := func(span int) bool { return t.nodes[span].conversation == id }
 	f := newFacts(t, within, &c.history, c.calls)
 	defer c.history.rest()

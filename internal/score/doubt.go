@@ -4,8 +4,6 @@
 package score
 
 import (
-	"slices"
-
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
@@ -111,9 +109,10 @@ func fieldsMatch(fields []policy.FieldGlob, v engine.Value, known bool) bool {
 // doubt notes what a fact may have been.
 func (r *runner) doubt(x *fact, events []session.Event) {
 	for _, e := range events {
-		if !slices.Contains(r.possible, e) {
-			r.possible = append(r.possible, e)
+		if r.possible == nil {
+			r.possible = map[session.Event]struct{}{}
 		}
+		r.possible[e] = struct{}{}
 	}
 	r.unread = r.unread || r.readsLost(x)
 }

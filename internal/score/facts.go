@@ -77,11 +77,14 @@ func newFacts(t *trace, within func(int) bool, h *history, known []knownCall) *f
 			f.unheard = unheard{}
 		}
 	}
+	h.work = t.work
 	for _, i := range models {
+		t.work.spend(1 + len(t.spans[i].Input.List) + len(t.spans[i].Output.List))
 		f.model(i)
 	}
 	f.calls.settle()
 	for _, k := range f.calls.list {
+		t.work.spend(1)
 		f.call(k)
 	}
 	f.order(f.list)
@@ -160,14 +163,7 @@ func (f *facts) hear(s *genai.Span) {
 
 // delegated reports whether a model call is made inside a tool's: what it is told
 // and what it answers is between agents, and no word of a person.
-func (f *facts) delegated(span int) bool {
-	for at := f.t.nodes[span].parent; at >= 0; at = f.t.nodes[at].parent {
-		if f.t.spans[at].Kind == genai.Tool {
-			return true
-		}
-	}
-	return false
-}
+func (f *facts) delegated(span int) bool { return f.t.nodes[span].delegated }
 
 func (f *facts) asks(m *genai.Message, model int, from source, further bool) {
 	f.calls.asks(m, model, from, further, &f.seq)

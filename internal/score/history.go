@@ -29,6 +29,8 @@ type history struct {
 	pieces bool
 
 	at map[uint64][]int // positions in items by hash; made when it is needed
+
+	work *work // of the trace that is read
 }
 
 type item struct {
@@ -46,7 +48,7 @@ func (h *history) enter() { h.begun = len(h.items) }
 
 // rest puts the history away until the next trace of its conversation.
 func (h *history) rest() {
-	h.at = nil
+	h.at, h.work = nil, nil
 	if n := len(h.items); n > maxHistory {
 		h.items = append([]item(nil), h.items[n-maxHistory:]...)
 	}
@@ -132,6 +134,7 @@ func (h *history) find(hash uint64, from int) int {
 // afterLast returns the position after the last message of an assistant.
 func (h *history) afterLast() int {
 	for i := len(h.items) - 1; i >= 0; i-- {
+		h.work.spend(1)
 		if h.items[i].role == genai.Assistant {
 			return i + 1
 		}
@@ -249,6 +252,7 @@ func (h *history) align(items []item, messages []*genai.Message, out *[]news) (f
 			(*out)[0].first = items[0].role == genai.User
 		}
 		if unseen >= 0 {
+			h.work.spend(p - from)
 			h.missed(items[unseen:i], messages[unseen:i], assistants(h.items[from:p]), p, out)
 			unseen = -1
 		}
@@ -257,6 +261,7 @@ func (h *history) align(items []item, messages []*genai.Message, out *[]news) (f
 	if unseen >= 0 {
 		// An answer that its model call recorded in another form is the answer
 		// that was seen.
+		h.work.spend(len(h.items) - from)
 		rest := assistants(h.items[from:])
 		h.missed(items[unseen:], messages[unseen:], rest, len(h.items), out)
 		if rest > 0 {
@@ -299,6 +304,7 @@ func (h *history) add(out []news) {
 		}
 		return
 	}
+	h.work.spend(len(known) + len(out))
 	h.items = make([]item, 0, len(known)+len(out))
 	for p := 0; p <= len(known); p++ {
 		for ; len(out) > 0 && out[0].at == p; out = out[1:] {

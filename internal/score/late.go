@@ -15,7 +15,8 @@ func (s *Scorer) LateTurn(spans []genai.Span, store Conversations) (v *Session, 
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil, false
 	}
-	t := newTrace(spans)
+	defer s.giveUp(spans, store, &v)
+	t := newTrace(spans, s.newWork(len(spans)))
 	v = &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
 	v.describe(t)
 	c := newCalls(t, func(int) bool { return true }, nil, nil)

@@ -356,6 +356,73 @@ func TestJudgingIsLinear(t *testing.T) {
 			}
 			return td
 		},
+		"a span id on all spans": func(n int) ptrace.Traces {
+			return manySpans(n, func(_ int, span ptrace.Span) {
+				tool(span, "")
+				span.SetSpanID(pcommon.SpanID{7})
+			})
+		},
+		"copies of one span": func(n int) ptrace.Traces {
+			return manySpans(n, func(i int, span ptrace.Span) {
+				tool(span, "")
+				span.SetSpanID(pcommon.SpanID{7})
+				span.SetStartTimestamp(1)
+				span.Attributes().PutStr("gen_ai.tool.name", fmt.Sprint("tool", i))
+			})
+		},
+		"a cycle of parents": func(n int) ptrace.Traces {
+			td := manySpans(n, func(_ int, span ptrace.Span) { tool(span, "") })
+			spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+			for i := range spans.Len() {
+				spans.At(i).SetParentSpanID(spans.At((i + 1) % spans.Len()).SpanID())
+			}
+			return td
+		},
+		"models inside each other": func(n int) ptrace.Traces {
+			td := manySpans(n, func(i int, span ptrace.Span) {
+				if i > n/2 {
+					chat(span, fmt.Sprintf(`[{"role":"user","parts":[{"type":"text","content":"q%d"}]}]`, i), `[{"role":"assistant","parts":[{"type":"text","content":"a"}]}]`)
+				}
+			})
+			spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+			for i := 1; i < spans.Len(); i++ {
+				spans.At(i).SetParentSpanID(spans.At(min(i-1, n/2)).SpanID())
+			}
+			return td
+		},
+		"a conversation for each call": func(n int) ptrace.Traces {
+			return manySpans(n, func(i int, span ptrace.Span) {
+				tool(span, fmt.Sprint(i))
+				span.Attributes().PutStr("gen_ai.conversation.id", fmt.Sprint("c", i))
+			})
+		},
+		"attempts at one call": func(n int) ptrace.Traces {
+			return manySpans(n, func(i int, span ptrace.Span) {
+				tool(span, "k")
+				switch {
+				case i < n/2: // at the same time, without a result
+					span.SetEndTimestamp(pcommon.Timestamp(1000 * n))
+					span.Attributes().Remove("gen_ai.tool.call.result")
+				case i > n/2: // one after the other
+					span.SetStartTimestamp(span.StartTimestamp() + pcommon.Timestamp(2000*n))
+					span.SetEndTimestamp(span.StartTimestamp() + 500)
+				}
+			})
+		},
+		"messages inserted into the middle": func(n int) ptrace.Traces {
+			return manySpans(n, func(i int, span ptrace.Span) {
+				chat(span, fmt.Sprintf(`[{"role":"assistant","parts":[{"type":"text","content":"first"}]},`+
+					`{"role":"user","parts":[{"type":"text","content":"n%d"}]},{"role":"assistant","parts":[{"type":"text","content":"last"}]}]`, i),
+					fmt.Sprintf(`[{"role":"assistant","parts":[{"type":"text","content":"a%d"}]}]`, i))
+			})
+		},
+		"calls of tools of many names without content": func(n int) ptrace.Traces {
+			return manySpans(n, func(i int, span ptrace.Span) {
+				tool(span, "")
+				span.Attributes().PutStr("gen_ai.tool.name", fmt.Sprint("tool", i))
+				span.Attributes().Remove("gen_ai.tool.call.result")
+			})
+		},
 		"a violation that may be explained": func(n int) ptrace.Traces {
 			td := manySpans(n, func(_ int, span ptrace.Span) { tool(span, "") })
 			td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).SetParentSpanID(pcommon.SpanID{1, 2})

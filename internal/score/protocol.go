@@ -43,7 +43,7 @@ type followed struct {
 	// possible are events that may have been instead of what was seen, or
 	// besides, had the telemetry held more content; unread is set if a guard or
 	// a binding read what it does not hold.
-	possible []session.Event
+	possible map[session.Event]struct{}
 	unread   bool
 }
 
@@ -71,6 +71,7 @@ func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, s
 	}
 	seen := len(state.seen)
 	for i := range list {
+		f.t.work.spend(1)
 		before := run.mark()
 		run.step(&list[i])
 		run.tell(&list[i], before)
@@ -253,7 +254,8 @@ func (r *runner) missing() (why string, which func(session.Direction, string) bo
 		return "", nil
 	}
 	return why, func(d session.Direction, label string) bool {
-		return says(r.p, kinds, d, label) || slices.Contains(r.possible, session.Event{Direction: d, Label: label})
+		_, possible := r.possible[session.Event{Direction: d, Label: label}]
+		return possible || says(r.p, kinds, d, label)
 	}
 }
 

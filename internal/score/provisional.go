@@ -17,14 +17,15 @@ import (
 //
 // Nothing of it is final. A violation here may be explained by spans that are
 // still to come.
-func (s *Scorer) Provisional(spans []genai.Span, fresh func(span int) bool) *Session {
+func (s *Scorer) Provisional(spans []genai.Span, fresh func(span int) bool) (v *Session) {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil
 	}
-	t := newTrace(spans)
+	defer s.giveUp(spans, nil, &v)
+	t := newTrace(spans, s.newWork(len(spans)))
 	t.gaps = 0
 	f := newFacts(t, nil, &history{}, nil)
-	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true}
+	v = &Session{TraceID: spans[0].TraceID, Root: t.root(), Complete: true}
 	observations := s.observe(t, f.calls.list, v)
 	for _, p := range s.policy.Protocols {
 		if p.Session != policy.SessionTrace || !t.follows(p, nil) {

@@ -20,6 +20,8 @@ type Scorer struct {
 
 	identities []uint64 // of the protocols, see identity
 	protocols  uint64   // identifies the protocols that follow conversations, all together
+
+	done <-chan struct{} // see Until
 }
 
 // New returns a scorer for a compiled policy.
@@ -61,16 +63,17 @@ func (s *Scorer) Trace(spans []genai.Span, store Conversations) *Session {
 
 // judge is Trace, which tells the account how it comes to its verdict if there
 // is one.
-func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account) *Session {
+func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account) (v *Session) {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil
 	}
+	defer s.giveUp(spans, store, &v)
 
 	// What happened: the tree of spans, the calls that they show, what was said.
-	t := newTrace(spans)
+	t := newTrace(spans, s.newWork(len(spans)))
 	t.account = account
 	f := newFacts(t, nil, &history{}, s.known(t, store))
-	v := &Session{TraceID: spans[0].TraceID, PolicyHash: s.policy.Hash, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
+	v = &Session{TraceID: spans[0].TraceID, PolicyHash: s.policy.Hash, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
 	v.describe(t)
 	v.lacks(f.gaps)
 
@@ -93,12 +96,13 @@ func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account
 // Late seals the tool calls of spans that came after their trace was judged. A
 // result needs nothing but its own call; a protocol would need the session, so
 // no protocol follows them.
-func (s *Scorer) Late(spans []genai.Span) *Session {
+func (s *Scorer) Late(spans []genai.Span) (v *Session) {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil
 	}
-	t := newTrace(spans)
-	v := &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
+	defer s.giveUp(spans, nil, &v)
+	t := newTrace(spans, s.newWork(len(spans)))
+	v = &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
 	v.describe(t)
 	c := newCalls(t, func(int) bool { return true }, nil, nil)
 	c.broken = true // a model that asked may still come
@@ -113,6 +117,7 @@ func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observa
 	observations := make(map[*call]*Observation, len(calls))
 	v.Observations = slices.Grow(v.Observations, len(calls))
 	for _, k := range calls {
+		t.work.spend(1)
 		if k.prior && len(k.spans) == 0 && k.shownAt < 0 {
 			continue
 		}

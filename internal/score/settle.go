@@ -99,41 +99,50 @@ func (c *calls) attempt(k *call) []int {
 	t := c.t
 	own := []int{k.spans[0]}
 	end := t.nodes[k.spans[0]].end
+	came, failed := c.cameTo(k.spans[0]), c.failed(k.spans[0]) // of own
 	for n := 1; n < len(k.spans); n++ {
 		i := k.spans[n]
 		if t.nodes[i].start < end || t.within(own[0], i) || t.nodes[i].start == t.nodes[own[0]].start {
 			own = append(own, i)
 			end = max(end, t.nodes[i].end)
+			if came == cameToNothing {
+				came = c.cameTo(i)
+			}
+			failed = failed || c.failed(i)
 			continue
 		}
-		if !c.cameTo(own) || c.cameTo([]int{i}) && c.failed(own) && !c.failed([]int{i}) {
+		if came != cameToSomething || c.cameTo(i) == cameToSomething && failed && !c.failed(i) {
 			own, end = []int{i}, t.nodes[i].end
+			came, failed = c.cameTo(i), c.failed(i)
 		}
 	}
 	return own
 }
 
-// cameTo reports whether anything came of an attempt: a result or a failure.
-func (c *calls) cameTo(spans []int) bool {
-	for _, i := range spans {
-		s := &c.t.spans[i]
-		if s.Failure.Kind == genai.Interrupted {
-			return false
-		}
-		if s.Failure.Kind != genai.NoFailure || c.t.result(&s.Call.Result).State != genai.NotCaptured {
-			return true
-		}
+// outcome is what came of an attempt. The first of its spans that tells decides.
+type outcome uint8
+
+const (
+	cameToNothing   outcome = iota // no span tells
+	cameToSomething                // a result or a failure
+	cameToWait                     // it was interrupted
+)
+
+// cameTo returns what one span of an attempt came to.
+func (c *calls) cameTo(span int) outcome {
+	s := &c.t.spans[span]
+	switch {
+	case s.Failure.Kind == genai.Interrupted:
+		return cameToWait
+	case s.Failure.Kind != genai.NoFailure, c.t.result(&s.Call.Result).State != genai.NotCaptured:
+		return cameToSomething
 	}
-	return false
+	return cameToNothing
 }
 
-func (c *calls) failed(spans []int) bool {
-	for _, i := range spans {
-		if c.t.spans[i].Failure.Kind != genai.NoFailure || c.t.result(&c.t.spans[i].Call.Result).Failed {
-			return true
-		}
-	}
-	return false
+func (c *calls) failed(span int) bool {
+	s := &c.t.spans[span]
+	return s.Failure.Kind != genai.NoFailure || c.t.result(&s.Call.Result).Failed
 }
 
 // settleMessages reads what a call came to from messages, which are all there

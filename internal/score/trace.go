@@ -15,6 +15,7 @@ import (
 // trace is the tree of a trace's spans, each span once.
 type trace struct {
 	account *Account // how the verdict comes about, nil if nobody asks
+	work    *work
 
 	spans []genai.Span
 	order []int // span indexes by effective start, depth, span id; redeliveries left out
@@ -39,6 +40,7 @@ type node struct {
 
 	first, last int  // see trace.number
 	disputed    bool // copies of the tool span contradict each other
+	delegated   bool // it is inside a tool's span
 	// start and end are not before the parent's start: clocks of two processes
 	// may differ.
 	start, end genai.Timestamp
@@ -51,14 +53,15 @@ type node struct {
 	service      string
 }
 
-func newTrace(spans []genai.Span) *trace {
+func newTrace(spans []genai.Span, w *work) *trace {
 	t := &trace{
-		spans: spans, nodes: make([]node, len(spans)),
+		spans: spans, work: w, nodes: make([]node, len(spans)),
 		results: map[*genai.Content]genai.Result{}, arguments: map[*genai.Content]arguments{},
 	}
 	ids := t.identify()
 	root := false
 	for _, i := range t.order {
+		t.work.spend(1)
 		s, n := &t.spans[i], &t.nodes[i]
 		parent, ambiguous := ids.parent(t, i)
 		n.parent = parent
@@ -121,6 +124,7 @@ func (t *trace) inherit() {
 			if p := n.parent; p >= 0 {
 				n.inherit(&t.nodes[p])
 				n.above, n.inside = t.nodes[p].above, t.nodes[p].inside
+				n.delegated = t.nodes[p].delegated || t.spans[p].Kind == genai.Tool
 				if t.spans[p].Kind != genai.Other {
 					n.above = p
 				}
