@@ -6,6 +6,7 @@ package resultsealprocessor
 import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
@@ -31,6 +32,8 @@ const (
 	textualBytes   = 16 // what a value that is a text points to
 	numberBytes    = 8
 	nestedBytes    = 24
+	entityRefBytes = 104 // an entity reference of a resource
+	entityKeyBytes = 16
 )
 
 // footprint is by how much the process grows to hold the spans of a part,
@@ -51,7 +54,7 @@ type survey struct {
 func (s *survey) footprint(td ptrace.Traces) int64 {
 	n := partBytes
 	for _, rs := range td.ResourceSpans().All() {
-		n += resourceBytes + s.attributes(rs.Resource().Attributes()) + textBytes(rs.SchemaUrl())
+		n += resourceBytes + s.attributes(rs.Resource().Attributes()) + textBytes(rs.SchemaUrl()) + entityBytes(rs.Resource())
 		s.found = s.found || s.namespace.HasEntity(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			scope := ss.Scope()
@@ -84,6 +87,19 @@ func (s *survey) attributes(m pcommon.Map) int {
 		n += attributeBytes + textBytes(key) + innerBytes(value)
 		if key != "" && key[0] == first {
 			s.found = s.found || s.namespace.Has(key)
+		}
+	}
+	return n
+}
+
+// entityBytes is what the entity references of a resource take.
+func entityBytes(resource pcommon.Resource) (n int) {
+	for _, ref := range entity.ResourceEntityRefs(resource).All() {
+		n += entityRefBytes + textBytes(ref.SchemaUrl()) + textBytes(ref.Type())
+		for _, keys := range [...]pcommon.StringSlice{ref.IdKeys(), ref.DescriptionKeys()} {
+			for _, key := range keys.All() {
+				n += entityKeyBytes + textBytes(key)
+			}
 		}
 	}
 	return n

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
@@ -110,6 +111,31 @@ func TestFootprintIsWhatTheHeapHolds(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// Entity references are part of a resource.
+func TestFootprintOfEntities(t *testing.T) {
+	for name, size := range map[string]int{"long keys": 1000, "short keys": 4} {
+		t.Run(name, func(t *testing.T) {
+			requireFootprint(t, func(add func(ptrace.Traces)) {
+				for i := range 100 {
+					td := ptrace.NewTraces()
+					rs := td.ResourceSpans().AppendEmpty()
+					for range 20 {
+						ref := entity.ResourceEntityRefs(rs.Resource()).AppendEmpty()
+						ref.SetType("host")
+						for k := range 8 {
+							ref.IdKeys().Append(fmt.Sprint(k, strings.Repeat("k", size)))
+						}
+					}
+					span := rs.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+					span.SetTraceID(pcommon.TraceID{1, byte(i)})
+					span.SetSpanID(pcommon.SpanID{1})
+					add(td)
+				}
+			})
+		})
 	}
 }
 
