@@ -37,9 +37,10 @@ type Builder struct {
 
 // pending is a session that may grow: a conversation.
 type pending struct {
-	session *Session
-	values  mask.Values
-	details []spill.Blob
+	conversation string // its identity; "" for what belongs to no conversation
+	session      *Session
+	values       mask.Values
+	details      []spill.Blob
 }
 
 // NewBuilder returns a builder. If conversational is set, a session is a
@@ -176,11 +177,11 @@ func (b *Builder) converse(t *Trace) error {
 		p := &v.Protocols[i]
 		b.protocol(own(cmp.Or(p.Conversation, v.Conversation)).session, p, spans, values(p))
 	}
-	if v.Conversation != "" {
+	if v.Conversation != "" || len(touched) == 0 {
 		own(v.Conversation)
 	}
 	for p := range touched {
-		p.session.gaps |= v.GapsOf(p.session.ConversationID)
+		p.session.gaps |= v.GapsOf(p.conversation)
 	}
 	detail, err := b.detail(t, values)
 	if detail == nil || err != nil {
@@ -199,7 +200,7 @@ func (b *Builder) conversation(t *Trace, id string) *pending {
 	p := b.conversations[id]
 	if p == nil {
 		id = strings.Clone(id)
-		p = &pending{session: newSession(genai.ConversationName(id), v)}
+		p = &pending{session: newSession(genai.ConversationName(id), v), conversation: id}
 		p.session.ConversationID, p.session.origin = genai.ConversationID(id), t.Origin
 		b.conversations[id] = p
 		b.order = append(b.order, p)
@@ -319,6 +320,9 @@ func conclude(s *Session, b *bytes.Buffer) ([]byte, error) {
 		if made++; s.Observations[i].Sealed() {
 			passed++
 		}
+	}
+	if s.gaps.Has(score.GapUnscored) { // no protocol of it has a verdict
+		worst, complete = max(worst, score.Inconclusive), false
 	}
 	s.Compliance, s.Complete = worst.String(), complete
 	s.Gaps = append([]string{}, s.gaps.Strings()...)

@@ -81,7 +81,7 @@ func (s *Scorer) giveUp(spans []genai.Span, store Conversations, v **Session) {
 	*v = &Session{
 		TraceID: spans[0].TraceID, PolicyHash: s.policy.Hash, Root: root, Start: spans[root].Start, End: spans[root].End,
 		Service: spans[root].Service, Agent: spans[root].Agent, Conversation: spans[root].Conversation,
-		Compliance: Inconclusive, Gaps: GapSet(GapUnscored),
+		Compliance: Inconclusive, Gaps: GapSet(GapUnscored), TraceGaps: GapSet(GapUnscored),
 	}
 	if store == nil || !s.conversational {
 		return
