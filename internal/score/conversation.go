@@ -34,6 +34,15 @@ type Conversation struct {
 	others []resting
 }
 
+// PolicyChanged notes that traces of the conversation may have been evaluated by a
+// policy that follows no conversations. No protocol has seen their events.
+func (c *Conversation) PolicyChanged() {
+	c.changed = true
+	for _, f := range c.followed {
+		f.changed = true
+	}
+}
+
 // knownCall is a call that an earlier trace of the conversation showed.
 type knownCall struct {
 	ID, Tool         string

@@ -58,12 +58,13 @@ type heldTrace struct {
 // Spans without a trace id come back as one with judge false: they belong to
 // no trace, so there is nothing to wait for and nothing to say about them.
 type finished struct {
-	id    pcommon.TraceID
-	spans ptrace.Traces // in the order of arrival, and in canonical form once they are read
-	count int
-	bytes int64
-	fin   finish
-	judge bool
+	id       pcommon.TraceID
+	revision *revision     // evaluates the trace
+	spans    ptrace.Traces // in the order of arrival, and in canonical form once they are read
+	count    int
+	bytes    int64
+	fin      finish
+	judge    bool
 
 	// What reading found: see reader.
 	facts         []genai.Span
@@ -122,7 +123,7 @@ func (a *assembler) Add(parts []*tracePart, now time.Time) []*finished {
 			out = append(out, &finished{spans: part.spans, count: part.count, bytes: part.bytes, entries: part.entry})
 			continue
 		}
-		t := a.holder(part.id)
+		t := a.holder(part.id, part.revision)
 		t.take(part)
 		if t.queued[queueLate] {
 			continue
@@ -249,8 +250,9 @@ func (a *assembler) advance(now time.Time) {
 	a.now = max(a.now, now.Sub(a.epoch))
 }
 
-// holder finds or begins the trace that a span with this id belongs to.
-func (a *assembler) holder(id pcommon.TraceID) *heldTrace {
+// holder finds or begins the trace that a span with this id belongs to. A trace that
+// begins is evaluated by the revision.
+func (a *assembler) holder(id pcommon.TraceID, r *revision) *heldTrace {
 	if t, ok := a.traces[id]; ok {
 		return t
 	}
@@ -258,17 +260,19 @@ func (a *assembler) holder(id pcommon.TraceID) *heldTrace {
 		return t
 	}
 	if by, ok := a.decided.get(id); ok {
-		t := &heldTrace{finished: finished{id: id, judge: true}, lateBy: by}
+		t := &heldTrace{finished: finished{id: id, revision: r, judge: true}, lateBy: by}
+		r.hold()
 		a.late[id] = t
 		a.requeue(queueLate, t)
 		return t
 	}
-	return a.begin(id)
+	return a.begin(id, r)
 }
 
 // begin holds a trace that is not known.
-func (a *assembler) begin(id pcommon.TraceID) *heldTrace {
-	t := &heldTrace{finished: finished{id: id, judge: true}}
+func (a *assembler) begin(id pcommon.TraceID, r *revision) *heldTrace {
+	t := &heldTrace{finished: finished{id: id, revision: r, judge: true}}
+	r.hold()
 	a.traces[id] = t
 	a.requeue(queueFirst, t)
 	return t
@@ -296,5 +300,6 @@ func (a *assembler) take(t *heldTrace, by finishedBy) *finished {
 	for id := range a.queues {
 		a.queues[id].remove(t)
 	}
+	t.revision.release()
 	return &t.finished
 }

@@ -190,7 +190,7 @@ func TestShardsLetGoOfBatches(t *testing.T) {
 	p := streaming(t, func(c *Config) { c.Mode, c.NumShards = ModeTrace, 1 })
 	part := splitByTrace(silentBatch(1, 1), annotate.DefaultPrefix)[0]
 	w := weak.Make(part)
-	p.dispatch([]*tracePart{part}, nil)
+	p.dispatch([]*tracePart{part}, nil, p.revisions.enter())
 	part = nil
 	require.Eventually(t, func() bool {
 		runtime.GC()
@@ -203,7 +203,7 @@ func TestReadersLetGoOfTraces(t *testing.T) {
 	p := streaming(t)
 	s := p.scoring.(*scoring)
 	r := &reader{scoring: s, filter: genai.NewFilter(s.options), decoder: genai.NewDecoder(s.options), settle: (&judge{s}).settle}
-	r.read(&finished{spans: shopCall("t", "a", "order", 1, 2), judge: true})
+	r.read(&finished{spans: shopCall("t", "a", "order", 1, 2), revision: p.revisions.now.Load().revision, judge: true})
 	require.NotEmpty(t, r.facts)
 	for i := range r.facts {
 		require.Zero(t, r.facts[i])

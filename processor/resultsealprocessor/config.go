@@ -6,8 +6,6 @@ package resultsealprocessor
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -35,9 +33,16 @@ type Config struct {
 
 	// PolicyFile is the path of a policy file, relative to the collector's
 	// working directory. Prefer it when the same file is given to the command
-	// line: nothing is expanded in it and errors name the file. Exclusive
-	// with policy.
+	// line, or when the policy changes while the collector runs: nothing is
+	// expanded in it, errors name the file, and it is read again when it
+	// changes. Exclusive with policy.
 	PolicyFile string `mapstructure:"policy_file"`
+
+	// PolicyReloadInterval is how often policy_file is read to see whether its
+	// content has changed. An invalid policy is logged and counted, and the last
+	// valid one stays in force. Traces that have begun are evaluated by the policy
+	// that was in force then. 0 never reads it again. Default 30s.
+	PolicyReloadInterval time.Duration `mapstructure:"policy_reload_interval"`
 
 	// Mode is trace or stream. In trace, spans are held until their trace is
 	// finished, and each carries the final verdict. In stream, a span is
@@ -238,20 +243,22 @@ func createDefaultConfig() component.Config {
 	retry := configretry.NewDefaultBackOffConfig()
 	retry.InitialInterval = time.Second
 	return &Config{
-		Mode:             ModeTrace,
-		RootDelay:        2 * time.Second,
-		IdleTimeout:      10 * time.Second,
-		MaxAge:           5 * time.Minute,
-		MaxTraces:        50_000,
-		MaxBytes:         256 << 20,
-		MaxSpansPerTrace: 100_000,
-		DecidedCache:     100_000,
-		MaxSessions:      100_000,
-		SessionTTL:       time.Hour,
-		Retry:            retry,
-		Prefix:           "resultseal.",
-		Telemetry:        TelemetryConfig{MaxTools: 200},
-		Content:          ContentKeep,
+		Mode: ModeTrace,
+
+		PolicyReloadInterval: 30 * time.Second,
+		RootDelay:            2 * time.Second,
+		IdleTimeout:          10 * time.Second,
+		MaxAge:               5 * time.Minute,
+		MaxTraces:            50_000,
+		MaxBytes:             256 << 20,
+		MaxSpansPerTrace:     100_000,
+		DecidedCache:         100_000,
+		MaxSessions:          100_000,
+		SessionTTL:           time.Hour,
+		Retry:                retry,
+		Prefix:               "resultseal.",
+		Telemetry:            TelemetryConfig{MaxTools: 200},
+		Content:              ContentKeep,
 	}
 }
 
@@ -295,6 +302,9 @@ func (c *Config) Validate() error {
 
 	if c.Mode != ModeTrace && c.Mode != ModeStream {
 		refuse("mode must be trace or stream, got %q", string(c.Mode))
+	}
+	if c.PolicyReloadInterval < 0 {
+		refuse("policy_reload_interval must not be negative, got %v", c.PolicyReloadInterval)
 	}
 	if c.RootDelay < 0 {
 		refuse("root_delay must not be negative, got %v", c.RootDelay)
@@ -348,7 +358,7 @@ func (c *Config) Validate() error {
 	} else if names := options.Under(c.Prefix); c.Prefix != "" && len(names) > 0 {
 		refuse("prefix %q covers %s, which is read from the spans; everything under the prefix is removed, so use one under which nobody else writes", c.Prefix, names[0])
 	}
-	if _, err := c.loadPolicy(); err != nil {
+	if _, _, err := c.loadPolicy(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -370,48 +380,64 @@ func (c *Config) shards() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// loadPolicy compiles the policy from wherever the configuration has it, and
-// refuses one that reads attributes under the prefix: they are removed before.
-func (c *Config) loadPolicy() (*policy.Policy, error) {
-	p, err := c.readPolicy()
-	if err != nil || c.Prefix == "" {
-		return p, err
+// loadPolicy compiles the policy from wherever the configuration has it. For
+// policy_file it also returns the content of the file.
+func (c *Config) loadPolicy() (p *policy.Policy, content []byte, err error) {
+	if p, content, err = c.readPolicy(); err == nil {
+		err = c.checkPolicy(p)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, content, nil
+}
+
+// loadPolicyFile compiles the content of policy_file.
+func (c *Config) loadPolicyFile(content []byte) (*policy.Policy, error) {
+	p, err := policy.Load(c.PolicyFile, content)
+	if err == nil {
+		err = c.checkPolicy(p)
+	}
+	return p, err
+}
+
+// checkPolicy refuses a policy that reads attributes under the prefix: they are
+// removed before.
+func (c *Config) checkPolicy(p *policy.Policy) error {
+	if c.Prefix == "" {
+		return nil
 	}
 	for _, name := range slices.Concat(p.AttributeNames()) {
 		if strings.HasPrefix(name, c.Prefix) {
-			return nil, fmt.Errorf("the policy reads the attribute %s, which is under the prefix %q; to read the verdicts of another resultseal processor, give that one a prefix of its own", name, c.Prefix)
+			return fmt.Errorf("the policy reads the attribute %s, which is under the prefix %q; to read the verdicts of another resultseal processor, give that one a prefix of its own", name, c.Prefix)
 		}
 	}
-	return p, nil
+	return nil
 }
 
-func (c *Config) readPolicy() (*policy.Policy, error) {
+func (c *Config) readPolicy() (p *policy.Policy, content []byte, err error) {
 	inPlace := c.policyText != "" || c.Policy != nil
 	switch {
 	case inPlace && c.PolicyFile != "":
-		return nil, errors.New("policy and policy_file exclude each other: remove one")
+		return nil, nil, errors.New("policy and policy_file exclude each other: remove one")
 	case c.policyText != "" && !strings.ContainsAny(c.policyText, ":\n"):
-		return nil, errors.New("policy is neither a map nor the text of one; to read a file use policy_file, or ${file:path}")
+		return nil, nil, errors.New("policy is neither a map nor the text of one; to read a file use policy_file, or ${file:path}")
 	case c.policyText != "":
 		// The collector does not tell which file it was.
-		return describe(policy.Load("policy", []byte(c.policyText)))
+		p, err = policy.Load("policy", []byte(c.policyText))
 	case c.Policy != nil:
-		return describe(policy.LoadMap("policy", c.Policy))
+		p, err = policy.LoadMap("policy", c.Policy)
 	case c.PolicyFile != "":
-		text, err := os.ReadFile(filepath.Clean(c.PolicyFile))
-		if err != nil {
-			return nil, fmt.Errorf("policy_file cannot be read: %w", err)
+		if content, err = readPolicyFile(c.PolicyFile); err != nil {
+			return nil, nil, fmt.Errorf("policy_file cannot be read: %w", err)
 		}
-		return describe(policy.Load(c.PolicyFile, text))
+		p, err = policy.Load(c.PolicyFile, content)
+	default:
+		return nil, nil, errors.New("a policy is required: set policy, for example to ${file:policy.yaml}, or policy_file")
 	}
-	return nil, errors.New("a policy is required: set policy, for example to ${file:policy.yaml}, or policy_file")
-}
-
-// describe puts the diagnostics of a bad policy on lines of their own, so
-// that a caret stands under what it points to.
-func describe(p *policy.Policy, err error) (*policy.Policy, error) {
 	if err != nil {
-		return nil, fmt.Errorf("the policy is not valid:\n%w", err)
+		// On lines of their own, so that a caret stands under what it points to.
+		return nil, nil, fmt.Errorf("the policy is not valid:\n%w", err)
 	}
-	return p, nil
+	return p, content, nil
 }

@@ -77,6 +77,7 @@ func TestConfigIsRead(t *testing.T) {
 	t.Setenv("RESULTSEAL_TEST_KEY", "not a real key")
 	cfg, err := resolve(t, `
 policy_file: testdata/config/policy.yaml
+policy_reload_interval: 5s
 mode: stream
 root_delay: 1s
 idle_timeout: 20s
@@ -107,7 +108,10 @@ content_arguments: true`)
 	require.NoError(t, confmap.Validate(cfg))
 	storageID := component.MustNewIDWithName("file_storage", "resultseal")
 	require.Equal(t, &Config{
-		PolicyFile:       "testdata/config/policy.yaml",
+		PolicyFile: "testdata/config/policy.yaml",
+
+		PolicyReloadInterval: 5 * time.Second,
+
 		Mode:             ModeStream,
 		RootDelay:        time.Second,
 		IdleTimeout:      20 * time.Second,
@@ -175,7 +179,7 @@ func TestPolicySources(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, confmap.Validate(cfg))
 			require.Equal(t, tc.hasText, cfg.policyText != "")
-			p, err := cfg.loadPolicy()
+			p, _, err := cfg.loadPolicy()
 			require.NoError(t, err)
 			require.Len(t, p.Contracts, 1)
 			require.Equal(t, "customer", p.Contracts[0].Name)
@@ -234,6 +238,7 @@ func TestBadPolicyIsShown(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	for name, tc := range map[string]struct{ settings, want string }{
+		"reload":                   {"policy_reload_interval: -1s", "policy_reload_interval must not be negative, got -1s"},
 		"root_delay":               {"root_delay: -1s", "root_delay must not be negative, got -1s"},
 		"idle_timeout":             {"idle_timeout: 0s", "idle_timeout must be more than 0, got 0s"},
 		"max_age":                  {"max_age: 0s", "max_age must be more than 0, got 0s"},

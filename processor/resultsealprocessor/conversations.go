@@ -17,9 +17,8 @@ import (
 // It is used in turns: Conversation as often as a trace has conversations, then
 // keep, or drop if judging failed.
 type conversations struct {
-	scorer *score.Scorer
-	limit  int
-	ttl    time.Duration
+	limit int
+	ttl   time.Duration
 
 	index          map[string]int32
 	entries        []conversationEntry
@@ -42,6 +41,9 @@ type conversationEntry struct {
 	state        []byte
 	used         time.Time
 	newer, older int32
+	// revision is the number of the latest revision that evaluated one of its traces
+	// since the processor started, 0 for none.
+	revision int
 }
 
 // conversationChange is a place and what stands there now; state is nil if that
@@ -100,24 +102,23 @@ const (
 	forgottenUnusable forgottenFor = "unreadable"
 )
 
-func newConversations(scorer *score.Scorer, limit int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
+func newConversations(limit int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
 	return &conversations{
-		scorer: scorer, limit: limit, ttl: ttl, forgot: forgot,
+		limit: limit, ttl: ttl, forgot: forgot,
 		index: map[string]int32{}, newest: -1, oldest: -1, free: -1,
 		open: map[string]*score.Conversation{},
 	}
 }
 
-var _ score.Conversations = (*conversations)(nil)
-
-// Conversation implements score.Conversations.
-func (c *conversations) Conversation(id string) *score.Conversation {
+// Conversation returns the state of a conversation for a trace that the revision
+// evaluates.
+func (c *conversations) Conversation(id string, r *revision) *score.Conversation {
 	if conversation, ok := c.open[id]; ok {
 		return conversation
 	}
 	conversation := &score.Conversation{}
 	if at, ok := c.index[id]; ok {
-		if restored, err := c.scorer.RestoreConversation(c.entries[at].state); err == nil {
+		if restored, err := c.entries[at].open(r); err == nil {
 			conversation = restored
 		} else {
 			c.forgot(1, forgottenUnusable)
@@ -127,10 +128,25 @@ func (c *conversations) Conversation(id string) *score.Conversation {
 	return conversation
 }
 
+// open unpacks the state for a trace that the revision evaluates.
+func (e *conversationEntry) open(r *revision) (*score.Conversation, error) {
+	if e.revision > r.number {
+		return r.scorer.RestoreLaterConversation(e.state)
+	}
+	conversation, err := r.scorer.RestoreConversation(e.state)
+	if err == nil && e.revision > 0 && e.revision < r.unfollowed {
+		conversation.PolicyChanged() // meanwhile nobody followed it
+	}
+	return conversation, err
+}
+
 // keep puts away the conversations that the last trace was judged by.
-func (c *conversations) keep(now time.Time) {
+func (c *conversations) keep(r *revision, now time.Time) {
 	for id, conversation := range c.open {
-		c.put(id, c.scorer.AppendConversation(nil, conversation), now)
+		c.put(id, r.scorer.AppendConversation(nil, conversation), now)
+		if at, ok := c.index[id]; ok {
+			c.entries[at].revision = max(c.entries[at].revision, r.number)
+		}
 	}
 	clear(c.open)
 }

@@ -234,9 +234,9 @@ func TestForgottenConversations(t *testing.T) {
 func TestConversationsAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
-		scorer := score.New(&policy.Policy{})
+		revision := newRevision(&policy.Policy{}, nil)
 		forgotten := map[forgottenFor]int{}
-		c := newConversations(scorer, limit, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
+		c := newConversations(limit, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
 		type kept struct {
 			id   string
 			used time.Time
@@ -252,11 +252,11 @@ func TestConversationsAgainstList(t *testing.T) {
 				want[forgottenTTL]++
 			}
 			id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
-			c.Conversation(id)
+			c.Conversation(id, revision)
 			if rapid.IntRange(0, 4).Draw(t, "fails") == 0 {
 				c.drop()
 			} else {
-				c.keep(now)
+				c.keep(revision, now)
 				if at := slices.IndexFunc(list, func(k kept) bool { return k.id == id }); at >= 0 {
 					list = slices.Delete(list, at, at+1)
 				}
@@ -291,8 +291,8 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		n = 5000
 	}
-	scorer := score.New(loadPolicy(t, conversationPolicy))
-	c := newConversations(scorer, n, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
+	revision := newRevision(loadPolicy(t, conversationPolicy), nil)
+	c := newConversations(n, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
 	decoder := genai.NewDecoder(genai.Options{})
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -312,8 +312,8 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 		chat.Attributes().PutStr("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"an order"}]}]`)
 		chat.Attributes().PutStr("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"text","content":"here it is"}]}]`)
 		facts, _ := decoder.Traces(td)
-		scorer.Trace(facts, c)
-		c.keep(scriptEpoch)
+		revision.scorer.Trace(facts, conversationsOfRevision{c, revision})
+		c.keep(revision, scriptEpoch)
 	}
 	each := float64(heap()-before) / float64(n)
 	t.Logf("%.0f bytes for each conversation, %.0f MiB for a million", each, each*1e6/(1<<20))
@@ -322,6 +322,16 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	}
 	require.Equal(t, n, c.Len())
 	runtime.KeepAlive(decoder)
+}
+
+// conversationsOfRevision are conversations as the traces of one revision see them.
+type conversationsOfRevision struct {
+	*conversations
+	revision *revision
+}
+
+func (c conversationsOfRevision) Conversation(id string) *score.Conversation {
+	return c.conversations.Conversation(id, c.revision)
 }
 
 func newScoringProcessor(t *testing.T, next consumer.Traces, policyText string, change ...func(*Config)) *testProcessor {

@@ -21,7 +21,6 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
-	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
@@ -36,7 +35,6 @@ type judgeFunc func(*finished)
 type scoring struct {
 	cfg     *Config
 	options genai.Options
-	scorer  *score.Scorer
 	writer  *annotate.Writer
 	stripes []*stripe
 	rec     *recorder
@@ -46,11 +44,10 @@ type scoring struct {
 	journal *journal // nil without a storage
 }
 
-func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, o genai.Options, rec *recorder) *scoring {
+func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder) *scoring {
 	s := &scoring{
 		cfg:     cfg,
 		options: o,
-		scorer:  score.New(p),
 		writer: annotate.New(annotate.Options{
 			Prefix:           cfg.Prefix,
 			ContentHash:      cfg.Annotations.ContentHash,
@@ -67,7 +64,7 @@ func newScoring(logger *zap.Logger, cfg *Config, p *policy.Policy, o genai.Optio
 	for i := range n {
 		s.stripes = append(s.stripes, &stripe{
 			n:    i,
-			kept: newConversations(s.scorer, share(cfg.MaxSessions, n), cfg.SessionTTL, rec.Forgot),
+			kept: newConversations(share(cfg.MaxSessions, n), cfg.SessionTTL, rec.Forgot),
 		})
 	}
 	return s
@@ -95,11 +92,7 @@ func (s *scoring) streamer() *streamer {
 	if !s.stream {
 		return nil
 	}
-	attributes, resource := s.scorer.Policy().AttributeNames()
-	return &streamer{
-		options: s.options, decoder: genai.NewDecoder(s.options), scorer: s.scorer, writer: s.writer,
-		attributes: attributes, resource: resource, rec: s.rec, logger: s.logger,
-	}
+	return &streamer{options: s.options, decoder: genai.NewDecoder(s.options), writer: s.writer, rec: s.rec, logger: s.logger}
 }
 
 // bypass implements scoringSteps.
@@ -107,7 +100,7 @@ func (s *scoring) bypass(ctx context.Context, next consumer.Traces) *bypass {
 	if !s.stream {
 		return nil
 	}
-	return newBypass(ctx, s.cfg, genai.NewFilter(s.options), s.scorer.Names, next)
+	return newBypass(ctx, s.cfg, genai.NewFilter(s.options), next)
 }
 
 // judge implements scoringSteps.
@@ -137,7 +130,7 @@ func (r *reader) read(f *finished) {
 		f.spans, f.duplicates = canonicalize(f.spans)
 		r.decode(f)
 	}
-	if r.scorer.Conversational() {
+	if f.revision.scorer.Conversational() {
 		f.conversations = conversationsOf(f.facts)
 	}
 	switch {
@@ -168,7 +161,7 @@ func (r *reader) decode(f *finished) {
 			r.decoder = genai.NewDecoder(r.options) // its scratch memory is not what it should be
 		}
 	}()
-	if r.mayTell(f.spans) {
+	if r.mayTell(f) {
 		f.facts, f.sources = r.decoder.TracesInto(r.facts, r.sources, f.spans)
 		r.facts, r.sources = nil, nil // they are the trace's until it is settled
 	}
@@ -176,9 +169,9 @@ func (r *reader) decode(f *finished) {
 
 // mayTell reports whether there may be anything to say of a trace. Most traces
 // that come are not an agent's, and this is all that is done for them.
-func (r *reader) mayTell(td ptrace.Traces) bool {
-	for span := range spansOf(td) {
-		if !r.filter.Silent(span) || r.scorer.Names(span.Name()) {
+func (r *reader) mayTell(f *finished) bool {
+	for span := range spansOf(f.spans) {
+		if !r.filter.Silent(span) || f.revision.scorer.Names(span.Name()) {
 			return true
 		}
 	}
@@ -196,7 +189,7 @@ func conversationsOf(facts []genai.Span) (ids []string) {
 	return ids
 }
 
-// judge scores traces by one policy.
+// judge scores traces, each by its own policy.
 type judge struct {
 	*scoring
 }
@@ -226,10 +219,10 @@ func (j *judge) settle(f *finished) {
 	}
 	f.settled = true
 	now := time.Now()
-	store := j.take(f.conversations, now)
+	store := j.take(f.conversations, f.revision, now)
 	defer store.giveBack() // without what is not kept below
 	if f.fin.Late {
-		v, joined := j.scorer.LateTurn(f.facts, store)
+		v, joined := f.revision.scorer.LateTurn(f.facts, store)
 		if v == nil {
 			return
 		}
@@ -240,7 +233,7 @@ func (j *judge) settle(f *finished) {
 		}
 		f.verdict = v
 	} else {
-		v := j.scorer.Trace(f.facts, store)
+		v := f.revision.scorer.Trace(f.facts, store)
 		if v == nil {
 			return
 		}

@@ -5,12 +5,14 @@ package resultsealprocessor
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
@@ -39,6 +41,8 @@ type tracesProcessor struct {
 	admission *admission
 	recorder  *recorder
 	scoring   scoringSteps
+	revisions *revisions
+	reloader  *reloader // nil if the policy is never read again
 	logger    *zap.Logger
 
 	// own is the namespace of everything that the processor writes.
@@ -68,7 +72,7 @@ type tracesProcessor struct {
 var _ processor.Traces = (*tracesProcessor)(nil)
 
 func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Traces) (*tracesProcessor, error) {
-	pol, err := cfg.loadPolicy()
+	pol, content, err := cfg.loadPolicy()
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +86,19 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 		return nil, err
 	}
 	rec.Announce(pol)
-	p := newWithScoring(set.Logger, cfg, next, rec, newScoring(set.Logger, cfg, pol, options, rec))
+	p := newWithScoring(set.Logger, cfg, next, rec, newRevisions(pol), newScoring(set.Logger, cfg, options, rec))
 	p.id = set.ID
+	if cfg.PolicyFile != "" && cfg.PolicyReloadInterval > 0 {
+		if regular, err := isRegular(cfg.PolicyFile); err == nil && !regular {
+			set.Logger.Warn("policy_file is not a regular file and is not read again", zap.String("policy_file", cfg.PolicyFile))
+			return p, nil
+		}
+		p.reloader = &reloader{
+			path: cfg.PolicyFile, load: cfg.loadPolicyFile, interval: cfg.PolicyReloadInterval, content: sha256.Sum256(content),
+			revisions: p.revisions, rec: rec, logger: set.Logger,
+		}
+		rec.AnnounceReloads()
+	}
 	return p, nil
 }
 
@@ -117,13 +132,14 @@ type scoringSteps interface {
 	judge(n int) (judgeFunc, func(time.Time) (time.Time, bool))
 }
 
-func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *recorder, scoring scoringSteps) *tracesProcessor {
+func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *recorder, policies *revisions, scoring scoringSteps) *tracesProcessor {
 	n := cfg.shards()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &tracesProcessor{
 		admission:   &admission{max: cfg.MaxBytes},
 		recorder:    rec,
 		scoring:     scoring,
+		revisions:   policies,
 		logger:      logger,
 		own:         annotate.Namespace(cfg.Prefix),
 		storage:     cfg.Storage,
@@ -189,7 +205,11 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 		p.journal.start()
 	}
 	p.started = true
-	var shards, outlets sync.WaitGroup
+	var shards, outlets, reloads sync.WaitGroup
+	if p.reloader != nil {
+		p.reloader.report = func(e *componentstatus.Event) { componentstatus.ReportStatus(host, e) }
+		reloads.Go(func() { p.reloader.run(p.stopped) })
+	}
 	for _, s := range p.shards {
 		shards.Go(s.run)
 	}
@@ -214,8 +234,11 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 				p.logger.Error("the storage was not closed", zap.Error(err))
 			}
 		}
+		reloads.Wait()
 	}()
-	p.dispatch(before, nil)
+	under := p.revisions.enter()
+	defer under.leave()
+	p.dispatch(before, nil, under)
 	return nil
 }
 
@@ -235,21 +258,23 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	if p.isStopped() {
 		return errStopped
 	}
+	under := p.revisions.enter()
+	defer under.leave()
 	if p.journal != nil { // everything has to be written down
 		parts := splitByTrace(td, p.own)
 		if err := p.journal.append(parts); err != nil {
 			giveBack(parts, td) // they stay with the sender
 			return fmt.Errorf("resultseal: the storage does not take the batch: %w", err)
 		}
-		p.dispatch(parts, nil)
+		p.dispatch(parts, nil, under)
 		return nil
 	}
 	if p.bypass == nil {
-		p.dispatch(splitByTrace(td, p.own), nil)
+		p.dispatch(splitByTrace(td, p.own), nil, under)
 		return nil
 	}
-	parts, passed, err := p.bypass.pass(ctx, td)
-	p.dispatch(parts, passed)
+	parts, passed, err := p.bypass.pass(ctx, td, under)
+	p.dispatch(parts, passed, under)
 	return err
 }
 
@@ -262,11 +287,13 @@ func (p *tracesProcessor) isStopped() bool {
 	}
 }
 
-// dispatch brings what a batch holds to the shards of its traces.
-func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans) {
+// dispatch brings what a batch holds to the shards of its traces. It was received
+// under what was in force then.
+func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans, under *inForce) {
 	byShard := make([]arrival, len(p.shards))
 	bytes := int64(0)
 	for _, part := range parts {
+		part.revision = under.revision
 		n := shardOfTrace(part.id, len(p.shards))
 		byShard[n].parts = append(byShard[n].parts, part)
 		bytes += part.bytes
@@ -280,6 +307,8 @@ func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans) {
 	p.admission.hold(bytes)
 	for n, arrived := range byShard {
 		if len(arrived.parts) > 0 || arrived.silent != nil {
+			arrived.under = under
+			under.batches.Add(1)
 			p.shards[n].in.put(arrived)
 		}
 	}

@@ -25,6 +25,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
 // testProcessor is a processor with what its tests look at.
@@ -54,7 +56,7 @@ func newTestProcessor(t *testing.T, next consumer.Traces, judge testJudge, chang
 	}
 	logger := zap.New(core)
 	return &testProcessor{
-		tracesProcessor: newWithScoring(logger, cfg, next, rec, testScoring{judge, logger, rec}),
+		tracesProcessor: newWithScoring(logger, cfg, next, rec, newRevisions(&policy.Policy{}), testScoring{judge, logger, rec}),
 		telemetry:       telemetry,
 		logs:            logs,
 		cfg:             cfg,

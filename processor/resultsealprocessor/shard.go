@@ -15,6 +15,7 @@ import (
 type arrival struct {
 	parts  []*tracePart
 	silent *passedSpans // or nil
+	under  *inForce     // it is left when the shard has taken the arrival
 }
 
 // A shard assembles the traces whose ids belong to it. One goroutine owns it.
@@ -59,9 +60,10 @@ func (s *shard) run() {
 			batches, more = s.in.take(batches)
 			for i, batch := range batches {
 				batches[i] = arrival{} // it may be long until the next
-				s.note(batch.silent)
+				s.note(batch.silent, batch.under.revision)
 				s.pass(batch.parts)
 				s.passOn(s.assembler.Add(batch.parts, time.Now()))
+				batch.under.leave()
 				// Late spans are due at once.
 				s.passOn(s.assembler.Tick(time.Now()))
 			}
@@ -84,12 +86,12 @@ func (s *shard) run() {
 
 // note takes note of spans that were passed on. They were counted when they came;
 // what is kept of them counts from here on.
-func (s *shard) note(silent *passedSpans) {
+func (s *shard) note(silent *passedSpans, r *revision) {
 	if silent == nil {
 		return
 	}
 	before := s.assembler.Bytes() + int64(len(*silent))*silentBytes
-	late := s.assembler.AddSilent(*silent, time.Now())
+	late := s.assembler.AddSilent(*silent, r, time.Now())
 	s.noted(silent)
 	s.hold(s.assembler.Bytes() - before)
 	s.late(late)
@@ -109,6 +111,7 @@ func (s *shard) pass(parts []*tracePart) {
 		part.passage = &passage{}
 		if t, ok := s.assembler.traces[part.id]; ok {
 			before = passedBefore{t.id, t.streamed, t.silent}
+			part.revision = t.revision
 			if t.passage != nil {
 				part.passage = t.passage
 			}

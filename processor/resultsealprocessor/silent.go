@@ -146,7 +146,6 @@ type bypass struct {
 	ctx    context.Context // calls end with it, beside the sender's
 	own    annotate.Namespace
 	filter *genai.Filter
-	names  func(span string) bool // reports whether a protocol names such a span
 	next   consumer.Traces
 	shards int
 	hashes bool // redact replaces content by its hash
@@ -156,9 +155,9 @@ type bypass struct {
 	spare  sync.Pool // of *passedSpans, empty
 }
 
-func newBypass(ctx context.Context, cfg *Config, filter *genai.Filter, names func(string) bool, next consumer.Traces) *bypass {
+func newBypass(ctx context.Context, cfg *Config, filter *genai.Filter, next consumer.Traces) *bypass {
 	own := annotate.Namespace(cfg.Prefix)
-	b := &bypass{ctx: ctx, own: own, filter: filter.WithPrefix(cfg.Prefix), names: names, next: next, shards: cfg.shards(), hashes: cfg.Content == ContentHash}
+	b := &bypass{ctx: ctx, own: own, filter: filter.WithPrefix(cfg.Prefix), next: next, shards: cfg.shards(), hashes: cfg.Content == ContentHash}
 	b.redact.New = func() any { return newRedact(cfg) }
 	b.marks.New = func() any { return new([]bool) }
 	b.spare.New = func() any { return new(passedSpans) }
@@ -169,10 +168,10 @@ func newBypass(ctx context.Context, cfg *Config, filter *genai.Filter, names fun
 // stays behind of them, by shard, and the other spans by their traces. If there
 // is an error and nothing else is returned, the next consumer took nothing and
 // all spans are in the batch again.
-func (b *bypass) pass(ctx context.Context, td ptrace.Traces) (parts []*tracePart, passed []*passedSpans, err error) {
+func (b *bypass) pass(ctx context.Context, td ptrace.Traces, under *inForce) (parts []*tracePart, passed []*passedSpans, err error) {
 	marks := b.marks.Get().(*[]bool)
 	defer b.marks.Put(marks)
-	silent, all := b.mark(td, marks)
+	silent, all := b.mark(td, marks, under)
 	if silent == 0 {
 		return splitByTrace(td, b.own), nil, nil
 	}
@@ -259,14 +258,14 @@ func giveBack(parts []*tracePart, td ptrace.Traces) {
 // which has to wait for the session's verdict, and of some trace. Those spans, and
 // all resources and scopes, are clean then; the other spans are cleaned when they
 // are split off.
-func (b *bypass) mark(td ptrace.Traces, marks *[]bool) (silent, all int) {
+func (b *bypass) mark(td ptrace.Traces, marks *[]bool, under *inForce) (silent, all int) {
 	to := (*marks)[:0]
 	for _, rs := range td.ResourceSpans().All() {
 		b.own.CleanResource(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			b.own.CleanAttributes(ss.Scope().Attributes())
 			for _, span := range ss.Spans().All() {
-				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.silent(span) && !b.names(span.Name())
+				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.silent(span) && !under.names(span.Name())
 				if is {
 					b.own.CleanEventsAndLinks(span)
 					silent++
@@ -321,10 +320,11 @@ func (b *bypass) note(td ptrace.Traces, marks []bool, silent int) []*passedSpans
 	return out
 }
 
-// AddSilent takes note of spans that were passed on. Late ones are nobody's any
+// AddSilent takes note of spans that were passed on. A trace that they begin is
+// evaluated by the revision. Late ones are nobody's any
 // more, and only counted. Limits are applied by Add, which is called next with
 // what else the batch holds, so that it is not cut through either.
-func (a *assembler) AddSilent(passed passedSpans, now time.Time) (late int) {
+func (a *assembler) AddSilent(passed passedSpans, r *revision, now time.Time) (late int) {
 	a.advance(now)
 	var t *heldTrace
 	for i := range passed {
@@ -336,7 +336,7 @@ func (a *assembler) AddSilent(passed passedSpans, now time.Time) (late int) {
 					late++
 					continue
 				}
-				t = a.begin(s.trace)
+				t = a.begin(s.trace, r)
 				t.bytes, a.bytes = t.bytes+2*partBytes, a.bytes+2*partBytes
 			}
 			a.requeue(queueIdle, t)

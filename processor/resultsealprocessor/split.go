@@ -13,11 +13,14 @@ import (
 
 // tracePart is what one batch holds of one trace.
 type tracePart struct {
-	id    pcommon.TraceID
-	spans ptrace.Traces
-	count int
-	bytes int64 // of memory, see footprint
-	root  bool  // one of the spans is a root
+	id pcommon.TraceID
+	// revision is the one in force when the part came, and the trace's own once the
+	// shard knows that.
+	revision *revision
+	spans    ptrace.Traces
+	count    int
+	bytes    int64 // of memory, see footprint
+	root     bool  // one of the spans is a root
 
 	// In mode stream, see streamer.
 	facts      []streamFact

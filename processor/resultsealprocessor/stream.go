@@ -34,13 +34,11 @@ type streamFact struct {
 // streamer takes the spans that need not wait out of what comes. It belongs to
 // one shard.
 type streamer struct {
-	options              genai.Options
-	decoder              *genai.Decoder
-	scorer               *score.Scorer
-	writer               *annotate.Writer
-	attributes, resource []string // that the policy reads
-	rec                  *recorder
-	logger               *zap.Logger
+	options genai.Options
+	decoder *genai.Decoder
+	writer  *annotate.Writer
+	rec     *recorder
+	logger  *zap.Logger
 }
 
 // passage counts the spans of a trace that were passed on before it was finished
@@ -138,22 +136,22 @@ func (s *streamer) prove(part *tracePart, before passedBefore) {
 	facts, sources := s.decoder.Traces(part.spans)
 	for i := range facts {
 		if facts[i].Kind == genai.Tool && !isRoot(sources[i]) {
-			if v := s.scorer.Late(facts[i : i+1]); v != nil {
+			if v := part.revision.scorer.Late(facts[i : i+1]); v != nil {
 				s.writer.Seal(sources[i], v)
 			}
 		}
 	}
-	s.step(facts, sources, before)
+	s.step(part.revision.scorer, facts, sources, before)
 	for i := range facts {
-		facts[i].Detach(s.attributes, s.resource)
+		facts[i].Detach(part.revision.attributes, part.revision.resource)
 		part.facts = append(part.facts, streamFact{facts[i], hashes[i], isRoot(sources[i])})
 	}
 }
 
 // step writes provisional steps onto the spans that pass.
-func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before passedBefore) {
+func (s *streamer) step(scorer *score.Scorer, facts []genai.Span, sources []ptrace.Span, before passedBefore) {
 	passed := len(before.facts) + len(before.silent.spans)
-	if len(s.scorer.Policy().Protocols) == 0 || passed+len(facts) > maxProvisional {
+	if len(scorer.Policy().Protocols) == 0 || passed+len(facts) > maxProvisional {
 		return
 	}
 	all := make([]genai.Span, 0, passed+len(facts))
@@ -164,7 +162,7 @@ func (s *streamer) step(facts []genai.Span, sources []ptrace.Span, before passed
 		all = append(all, before.silent.fact(before.trace, i))
 	}
 	all = append(all, facts...)
-	v := s.scorer.Provisional(all, func(i int) bool { return i >= passed })
+	v := scorer.Provisional(all, func(i int) bool { return i >= passed })
 	if v == nil {
 		return
 	}
@@ -209,7 +207,7 @@ func (r *reader) readStream(f *finished) {
 	}
 	f.spans, _ = canonicalize(f.spans)
 	f.count = f.spans.SpanCount()
-	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return r.scorer.Concerns(&fact.Span) }) {
+	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return f.revision.scorer.Concerns(&fact.Span) }) {
 		return
 	}
 	facts := slices.Grow(f.streamed, len(f.silent.spans))

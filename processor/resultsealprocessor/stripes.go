@@ -55,14 +55,15 @@ func (s *stripe) count(rec *recorder) {
 
 // takenStripes are the stripes of one trace's conversations while it is judged.
 type takenStripes struct {
-	all   *scoring
-	taken []int
+	all      *scoring
+	revision *revision // evaluates the trace
+	taken    []int
 }
 
 // take locks the stripes of some conversations, always in the same order, so
 // that two traces never wait for each other.
-func (s *scoring) take(ids []string, now time.Time) *takenStripes {
-	t := &takenStripes{all: s}
+func (s *scoring) take(ids []string, r *revision, now time.Time) *takenStripes {
+	t := &takenStripes{all: s, revision: r}
 	for _, id := range ids {
 		if n := shardOfConversation(id, len(s.stripes)); !slices.Contains(t.taken, n) {
 			t.taken = append(t.taken, n)
@@ -78,7 +79,7 @@ func (s *scoring) take(ids []string, now time.Time) *takenStripes {
 
 // Conversation implements score.Conversations.
 func (t *takenStripes) Conversation(id string) *score.Conversation {
-	return t.all.stripes[shardOfConversation(id, len(t.all.stripes))].kept.Conversation(id)
+	return t.all.stripes[shardOfConversation(id, len(t.all.stripes))].kept.Conversation(id, t.revision)
 }
 
 // keep makes the trace part of its conversations' past, and returns what the
@@ -86,7 +87,7 @@ func (t *takenStripes) Conversation(id string) *score.Conversation {
 func (t *takenStripes) keep(now time.Time) (notes []note) {
 	for _, n := range t.taken {
 		s := t.all.stripes[n]
-		s.kept.keep(now)
+		s.kept.keep(t.revision, now)
 		s.count(t.all.rec)
 		notes = append(notes, s.notes()...)
 	}

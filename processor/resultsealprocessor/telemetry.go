@@ -97,6 +97,7 @@ const (
 	causeSeries
 	forgottenSeries
 	gapSeries
+	reloadSeries
 )
 
 var seriesAttributes = [...][]string{
@@ -107,6 +108,7 @@ var seriesAttributes = [...][]string{
 	causeSeries:       {"cause"},
 	forgottenSeries:   {"cause"},
 	gapSeries:         {"reason"},
+	reloadSeries:      {"outcome"},
 }
 
 // otherTool stands for all tools after the first max_tools.
@@ -171,6 +173,21 @@ func (r *recorder) Announce(p *policy.Policy) {
 		r.gap(gap, 0)
 	}
 	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [4]string{"panic"}})
+}
+
+// AnnounceReloads makes every outcome of reading policy_file again visible with the
+// value 0.
+func (r *recorder) AnnounceReloads() {
+	for _, outcome := range reloadOutcomes {
+		r.addReloads(outcome, 0)
+	}
+}
+
+// Reloaded counts what came of a policy_file that has changed.
+func (r *recorder) Reloaded(outcome reloadOutcome) { r.addReloads(outcome, 1) }
+
+func (r *recorder) addReloads(outcome reloadOutcome, n int64) {
+	r.add(r.builder.ProcessorResultsealPolicyReloads, n, series{reloadSeries, [4]string{string(outcome)}})
 }
 
 // Observation counts a tool result that a contract was applied to, and the

@@ -32,6 +32,7 @@ type TelemetryBuilder struct {
 	ProcessorResultsealDuplicateSpans    metric.Int64Counter
 	ProcessorResultsealLateSpans         metric.Int64Counter
 	ProcessorResultsealObservations      metric.Int64Counter
+	ProcessorResultsealPolicyReloads     metric.Int64Counter
 	ProcessorResultsealProtocolVerdicts  metric.Int64Counter
 	ProcessorResultsealReasons           metric.Int64Counter
 	ProcessorResultsealRefusedSpans      metric.Int64Counter
@@ -152,6 +153,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_resultseal_observations",
 		metric.WithDescription("Tool results that a contract was applied to. A contract that has met nothing yet is there with the value 0 [Alpha]"),
 		metric.WithUnit("{observations}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorResultsealPolicyReloads, err = builder.meter.Int64Counter(
+		"otelcol_processor_resultseal_policy_reloads",
+		metric.WithDescription("Times that policy_file was found changed or could no longer be read, by outcome. After invalid and unreadable the policy in force stays [Alpha]"),
+		metric.WithUnit("{reloads}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealProtocolVerdicts, err = builder.meter.Int64Counter(

@@ -35,6 +35,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorResultsealDuplicateSpans.Add(context.Background(), 1)
 	tb.ProcessorResultsealLateSpans.Add(context.Background(), 1)
 	tb.ProcessorResultsealObservations.Add(context.Background(), 1)
+	tb.ProcessorResultsealPolicyReloads.Add(context.Background(), 1)
 	tb.ProcessorResultsealProtocolVerdicts.Add(context.Background(), 1)
 	tb.ProcessorResultsealReasons.Add(context.Background(), 1)
 	tb.ProcessorResultsealRefusedSpans.Add(context.Background(), 1)
@@ -55,6 +56,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealObservations(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorResultsealPolicyReloads(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealProtocolVerdicts(t, testTel,
