@@ -32,16 +32,16 @@ func ConversationName(conversation string) string {
 	return id + "@" + strings.ReplaceAll(tenants, tenantSeparator, ",")
 }
 
-// ofTenant adds the resource's part to a conversation's id. An attribute that the
+// ofTenant bounds a conversation's id and adds the resource's part. An attribute that the
 // resource lacks is an empty one.
 func (d *Decoder) ofTenant(id string, resource pcommon.Map) string {
-	id = strings.ReplaceAll(id, tenantSeparator, "\uFFFD")
+	id = BoundedID(strings.ReplaceAll(id, tenantSeparator, "\uFFFD"))
 	for _, name := range d.tenants {
 		value := ""
 		if v, ok := resource.Get(name); ok {
 			switch v.Type() {
 			case pcommon.ValueTypeStr:
-				value = strings.ReplaceAll(v.Str(), tenantSeparator, "\uFFFD")
+				value = BoundedID(strings.ReplaceAll(v.Str(), tenantSeparator, "\uFFFD"))
 			case pcommon.ValueTypeInt:
 				value = strconv.FormatInt(v.Int(), 10)
 			}

@@ -4,7 +4,9 @@
 package genai
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -27,6 +29,20 @@ func (id SpanID) String() string { return hex.EncodeToString(id[:]) }
 
 // IsEmpty reports whether the id is all zeros, which is none.
 func (id SpanID) IsEmpty() bool { return id == SpanID{} }
+
+// MaxID is up to how many bytes an id or a name that outlives its trace is kept as
+// it is, see [BoundedID].
+const MaxID = 256
+
+// BoundedID returns id, or, if it is longer than [MaxID], its beginning and a hash
+// of all of it.
+func BoundedID(id string) string {
+	if len(id) <= MaxID {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return strings.ToValidUTF8(id[:32], "") + "…" + hex.EncodeToString(sum[:16])
+}
 
 // Timestamp is a time in nanoseconds since the Unix epoch.
 type Timestamp uint64

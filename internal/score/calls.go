@@ -132,6 +132,7 @@ func (c *calls) keyIn(conversation, id string) string {
 
 // scoped makes an id one of its conversation if the trace has several.
 func (t *trace) scoped(conversation, id string) string {
+	id = genai.BoundedID(id)
 	if id == "" || !t.several {
 		return id
 	}

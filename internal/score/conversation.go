@@ -202,11 +202,12 @@ func (c *Conversation) remember(f *facts, t *trace) {
 		if k.id == "" {
 			continue
 		}
-		i, ok := at[k.id]
+		id := genai.BoundedID(k.id)
+		i, ok := at[id]
 		if !ok {
 			i = len(c.calls)
-			at[k.id] = i
-			c.calls = append(c.calls, knownCall{ID: k.id, Tool: k.tool})
+			at[id] = i
+			c.calls = append(c.calls, knownCall{ID: id, Tool: genai.BoundedID(k.tool)})
 		}
 		// One that was asked for before the conversation was known gave no event.
 		c.calls[i].Called = c.calls[i].Called || !k.prior || len(k.spans) > 0

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -139,7 +140,11 @@ func appendFollowed(body []byte, p *policy.Protocol, f *followed) []byte {
 	registers := f.monitor.Registers()
 	body = binary.AppendUvarint(body, uint64(len(registers)))
 	for _, r := range registers {
-		body = appendText(appendText(body, r.Name), r.Value.String())
+		text := r.Value.String()
+		if r.Value.IsHashed() {
+			text = hashedRegister + strings.Trim(text, `"`)
+		}
+		body = appendText(appendText(body, r.Name), text)
 	}
 	body = binary.AppendUvarint(body, uint64(len(f.seen)))
 	for _, e := range f.seen {
@@ -148,7 +153,7 @@ func appendFollowed(body []byte, p *policy.Protocol, f *followed) []byte {
 			body = binary.AppendUvarint(body, uint64(symbol)+1) //nolint:gosec // just compared
 			continue
 		}
-		body = appendText(append(body, 0, byte(e.Direction)), e.Label)
+		body = appendText(append(body, 0, byte(e.Direction)), genai.BoundedID(e.Label))
 	}
 	return body
 }
@@ -262,6 +267,20 @@ func (r *restorer) gaps() Gaps {
 	return 0
 }
 
+// hashedRegister begins a register's value of which only the hash was kept. No JSON
+// text begins with it.
+const hashedRegister = "#"
+
+func restoreRegister(text string) (session.Value, error) {
+	if hash, ok := strings.CutPrefix(text, hashedRegister); ok {
+		if v := session.HashedValue(hash); !v.IsZero() {
+			return v, nil
+		}
+		return session.Value{}, ErrBadConversation
+	}
+	return session.ParseValue(text)
+}
+
 func (r *restorer) followed(p *policy.Protocol) *followed {
 	flags := r.byte()
 	f := &followed{worst: Compliance(r.byte()) + Compliant, cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0, changed: flags&flagChanged != 0}
@@ -274,7 +293,7 @@ func (r *restorer) followed(p *policy.Protocol) *followed {
 	snapshot.State = int(state) //nolint:gosec // just compared
 	for range r.count(2) {
 		name := r.text()
-		v, err := session.ParseValue(r.text())
+		v, err := restoreRegister(r.text())
 		if err != nil {
 			r.failed = true
 			return nil

@@ -3,8 +3,6 @@
 
 package session
 
-import "strings"
-
 // Result is what an event came to.
 type Result uint8
 
@@ -152,7 +150,7 @@ func (m *Monitor) holds(guards []guard, p Payload) bool {
 			}
 			want = m.registers[g.register]
 		}
-		if want.IsZero() || (got == want) == g.differ {
+		if want.IsZero() || got.equalsKept(want) == g.differ {
 			return false
 		}
 	}
@@ -187,10 +185,7 @@ func (m *Monitor) bind(bindings []binding, p Payload) {
 			m.registers = make([]Value, len(m.automaton.registers))
 		}
 		if m.registers[b.register] != v {
-			// A register outlives the payload, which may be a large document
-			// that the value is a slice of.
-			v.text = strings.Clone(v.text)
-			m.registers[b.register] = v
+			m.registers[b.register] = v.kept()
 		}
 	}
 }

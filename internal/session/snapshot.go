@@ -17,6 +17,9 @@ type Snapshot struct {
 	State     int              `json:"state"`
 	Halted    bool             `json:"halted"`
 	Registers map[string]Value `json:"registers,omitempty"`
+	// Hashed are the registers of which only a hash of the value was kept. JSON has
+	// it as a string.
+	Hashed []string `json:"hashed,omitempty"`
 }
 
 var (
@@ -35,6 +38,9 @@ func (m *Monitor) Snapshot() Snapshot {
 			s.Registers = map[string]Value{}
 		}
 		s.Registers[r.Name] = r.Value
+		if r.Value.IsHashed() {
+			s.Hashed = append(s.Hashed, r.Name)
+		}
 	}
 	return s
 }
@@ -52,6 +58,9 @@ func (a *Automaton) Restore(s Snapshot, options ...Option) (*Monitor, error) {
 	m.state, m.halted = int32(s.State), s.Halted
 	for name, v := range s.Registers {
 		i, ok := slices.BinarySearch(a.registers, name)
+		if ok && slices.Contains(s.Hashed, name) && !v.IsHashed() {
+			v = HashedValue(v.text)
+		}
 		if !ok || v.IsZero() {
 			return nil, fmt.Errorf("%w: register %q", ErrBadSnapshot, name)
 		}

@@ -4,7 +4,11 @@
 package session
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -31,7 +35,49 @@ const (
 	numberKind
 	stringKind
 	compositeKind // arrays and objects: their canonical JSON tells them apart
+	hashedKind    // a register's value that was too long to be kept
 )
+
+// maxRegister bounds the value that a register keeps, in bytes of a string or of
+// canonical JSON. Registers outlive the payloads they come from, a whole tool
+// result may be bound, and there is a monitor for every session.
+const maxRegister = 1024
+
+// kept returns what a register keeps of v: v itself, or a hash of it if it is
+// longer than maxRegister. Guards compare the hashes of such values.
+func (v Value) kept() Value {
+	if len(v.text) <= maxRegister || v.kind == hashedKind {
+		// The value may be a slice of a large document.
+		return Value{v.kind, strings.Clone(v.text)}
+	}
+	h := sha256.New()
+	_, _ = h.Write([]byte{byte(v.kind)})
+	_, _ = io.WriteString(h, v.text)
+	return Value{hashedKind, hashPrefix + hex.EncodeToString(h.Sum(nil))}
+}
+
+const hashPrefix = "sha256:"
+
+// HashedValue returns the value of which a register kept the hash, given what
+// String returned without its quotation marks. Text that is no hash gives the zero
+// Value.
+func HashedValue(text string) Value {
+	if sum, ok := strings.CutPrefix(text, hashPrefix); !ok || len(sum) != hex.EncodedLen(sha256.Size) {
+		return Value{}
+	}
+	return Value{hashedKind, text}
+}
+
+// IsHashed reports whether only a hash of the value is known.
+func (v Value) IsHashed() bool { return v.kind == hashedKind }
+
+// equalsKept reports whether v equals what a register keeps.
+func (v Value) equalsKept(register Value) bool {
+	if v == register {
+		return true
+	}
+	return register.kind == hashedKind && len(v.text) > maxRegister && v.kept() == register
+}
 
 // StringValue returns a string as a Value.
 func StringValue(s string) Value { return Value{stringKind, s} }
@@ -63,7 +109,7 @@ func (v Value) IsZero() bool { return v.kind == absentKind }
 // AppendJSON appends v as JSON in canonical form: keys sorted, no white space,
 // numbers in one spelling. It appends nothing for the zero Value.
 func (v Value) AppendJSON(dst []byte) []byte {
-	if v.kind == stringKind {
+	if v.kind == stringKind || v.kind == hashedKind {
 		return appendQuoted(dst, v.text)
 	}
 	return append(dst, v.text...)
@@ -71,7 +117,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 
 // String returns v as canonical JSON.
 func (v Value) String() string {
-	if v.kind == stringKind {
+	if v.kind == stringKind || v.kind == hashedKind {
 		return string(appendQuoted(nil, v.text))
 	}
 	return v.text
@@ -98,7 +144,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 
 // appendQuoted appends s as a JSON string, escaping only what must be.
 func appendQuoted(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
+	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -112,7 +158,7 @@ func appendQuoted(dst []byte, s string) []byte {
 		case c == '\t':
 			dst = append(dst, '\\', 't')
 		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		case c < utf8.RuneSelf:
 			dst = append(dst, c)
 		default:
@@ -122,7 +168,7 @@ func appendQuoted(dst []byte, s string) []byte {
 				dst = append(dst, s[i:i+size]...)
 			case isSurrogate(s[i:]):
 				r, size = decodeSurrogate(s[i:]), 3
-				dst = append(dst, '\\', 'u', 'd', hex[r>>8&15], hex[r>>4&15], hex[r&15])
+				dst = append(dst, '\\', 'u', 'd', digits[r>>8&15], digits[r>>4&15], digits[r&15])
 			default:
 				// Not text. A payload that holds such bytes is shown as any
 				// reader of JSON would read it.
