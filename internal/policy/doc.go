@@ -196,6 +196,7 @@ The first rule that matches a fact names its event.
 	             Default: any. Its named groups, each name once, become the payload.
 	turn         user_message: first, later, any. Default: any. The first opens the session.
 	tool_calls   agent_message: none, some, any. Default: none, messages that call no tool.
+	             A message without text that calls tools is an event for some and any only.
 
 	name         span: a glob over the span's name. Default: any.
 	attributes   span: a mapping of attribute to glob. Default: any.

@@ -272,8 +272,8 @@ func (r *runner) mark() mark {
 // tell notes what a fact came to.
 func (r *runner) tell(x *fact, before mark) {
 	a := r.f.t.account
-	if a == nil {
-		return
+	if a == nil || x.mute() && len(r.out.Events) == before.events {
+		return // the calls have steps of their own
 	}
 	if before.events == 0 && len(r.steps) == 0 {
 		r.began = before.state

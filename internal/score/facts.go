@@ -33,6 +33,10 @@ type fact struct {
 	calls     bool // of an agent message that asks for calls
 }
 
+// mute reports whether a fact is an agent's message without text. It calls tools,
+// and is an event only for rules about messages that do.
+func (x *fact) mute() bool { return x.kind == policy.AgentMessage && x.text == "" }
+
 // facts reads a trace's spans in order: the calls that they show, and what was
 // said.
 type facts struct {
@@ -108,9 +112,15 @@ func (f *facts) model(i int) {
 			if unanswered {
 				f.gaps.Add(GapModelCallMissing)
 			}
+			mute := strings.TrimSpace(m.Text()) == ""
+			if mute {
+				f.says([]genai.Message{*m}, i, n.start, false)
+			}
 			f.asks(m, i, fromHistory, further)
 			f.shows(m, i, false)
-			f.says([]genai.Message{*m}, i, n.start, false)
+			if !mute {
+				f.says([]genai.Message{*m}, i, n.start, false)
+			}
 		default:
 			f.shows(m, i, false)
 			if m.Role != genai.User {
@@ -144,8 +154,10 @@ func (f *facts) answer(i int) {
 	if summed {
 		f.says(answer, i, f.t.nodes[i].end, true)
 	}
-	if said >= 0 && f.list[said].calls {
-		f.list[said].calls = f.calls.openAfter(i)
+	if said >= 0 && f.list[said].calls && !f.calls.openAfter(i) {
+		if f.list[said].calls = false; f.list[said].mute() {
+			f.list = f.list[:said] // the last one that was added
+		}
 	}
 	f.history.answered(answer)
 }
@@ -226,7 +238,7 @@ func (t *trace) asksOnly(m *genai.Message, asked map[string]*genai.Part) bool {
 }
 
 // says adds an agent's answer: one, however many messages it was recorded as. It
-// returns the fact's index, -1 if nothing was said.
+// returns the fact's index, -1 if the answer has no text and asks for no call.
 func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, late bool) int {
 	var texts []string
 	asks := 0 // calls that are not answered in the same answer
@@ -249,7 +261,7 @@ func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, lat
 			texts = append(texts, text)
 		}
 	}
-	if len(texts) == 0 {
+	if len(texts) == 0 && asks <= 0 {
 		return -1
 	}
 	f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks > 0})

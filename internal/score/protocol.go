@@ -133,8 +133,8 @@ func (r *runner) step(x *fact) {
 	r.doubt(x, doubts)
 	rendered := r.hide(&event, rule)
 	if !ok {
-		if x.delegated {
-			return // it was never said to anybody outside
+		if x.delegated || x.mute() {
+			return // it was never said to anybody outside, or is the calls themselves
 		}
 		switch r.p.Unmatched {
 		case policy.UnmatchedIgnore:

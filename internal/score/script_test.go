@@ -456,6 +456,10 @@ func (s *scripted) describe(out *strings.Builder, facts []genai.Span, v *score.S
 			fmt.Fprintf(out, "%suser %q %s\n", first, f.Text, name(f.Span))
 		case policy.AgentMessage:
 			asks := ""
+			if f.Text == "" {
+				fmt.Fprintf(out, "agent calls tools %s\n", name(f.Span))
+				break
+			}
 			if f.Calls {
 				asks = " and calls"
 			}
