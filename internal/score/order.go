@@ -13,9 +13,102 @@ import (
 
 // order sorts facts by time. Of two at once, a parent's comes before its child's,
 // what was said before a call before a result, then the smaller span id; what one
-// span shows at one time is in the order in which it shows it.
+// span shows at one time is in the order in which it shows it. But what began
+// earlier ends before anything begins: the result of a call, and the end of a span,
+// come before a call and a span that begin at that time. A call always comes before
+// its own result.
 func (f *facts) order(list []fact) {
 	slices.SortStableFunc(list, func(a, b fact) int { return f.compare(&a, &b) })
+	for begin := 0; begin < len(list); {
+		end := begin + 1
+		for end < len(list) && list[end].time == list[begin].time {
+			end++
+		}
+		if end > begin+1 {
+			f.endFirst(list[begin:end])
+			callFirst(list[begin:end])
+		}
+		begin = end
+	}
+}
+
+// endFirst moves, of facts at one time, the ends of what began earlier before the
+// first beginning. Clocks of milliseconds give a call the time at which the one
+// before it returned.
+func (f *facts) endFirst(list []fact) {
+	first := slices.IndexFunc(list, func(x fact) bool { return x.begins() })
+	if first < 0 {
+		return
+	}
+	list = list[first:]
+	var ends []fact
+	for i := range list {
+		if f.endsEarlier(&list[i]) {
+			ends = append(ends, list[i])
+		}
+	}
+	if ends == nil {
+		return
+	}
+	at := len(list)
+	for i := len(list) - 1; i >= 0; i-- {
+		if !f.endsEarlier(&list[i]) {
+			at--
+			list[at] = list[i]
+		}
+	}
+	copy(list, ends)
+}
+
+// callFirst moves, of facts at one time, each result that comes before its own call
+// behind it. Messages may show both at one time, of spans in another order.
+func callFirst(list []fact) {
+	returns := func(x *fact) bool { return x.kind == policy.ToolResult && x.call.start == x.time }
+	first := slices.IndexFunc(list, func(x fact) bool { return returns(&x) })
+	if first < 0 {
+		return
+	}
+	list = list[first:]
+	called, early := map[*call]bool{}, map[*call]fact{} // results before their calls
+	for i := len(list) - 1; i >= 0; i-- {
+		switch x := &list[i]; {
+		case x.kind == policy.ToolCall:
+			called[x.call] = true
+		case returns(x) && called[x.call]:
+			early[x.call] = *x
+		}
+	}
+	if len(early) == 0 {
+		return
+	}
+	out := make([]fact, 0, len(list))
+	for _, x := range list {
+		result, moved := early[x.call]
+		if moved && x.kind == policy.ToolResult {
+			continue
+		}
+		if out = append(out, x); moved && x.kind == policy.ToolCall {
+			out = append(out, result)
+		}
+	}
+	copy(list, out)
+}
+
+// begins reports whether a fact is a call, or the start of a span.
+func (x *fact) begins() bool {
+	return x.kind == policy.ToolCall || x.kind == policy.SpanEvent && !x.late
+}
+
+// endsEarlier reports whether a fact is the end of what began at an earlier time.
+func (f *facts) endsEarlier(x *fact) bool {
+	switch x.kind {
+	case policy.ToolResult:
+		return x.call.start < x.time || x.call.called || x.call.prior && len(x.call.spans) == 0
+	case policy.SpanEvent:
+		return x.late && f.t.nodes[x.span].start < x.time
+	default:
+		return false
+	}
 }
 
 func (f *facts) compare(a, b *fact) int {

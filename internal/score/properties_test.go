@@ -234,6 +234,7 @@ func checkAnyOrder(t *rapid.T, scorer *score.Scorer) {
 	if v != nil {
 		checkCalls(t, v, account, facts)
 		checkUnjudged(t, v)
+		checkTimes(t, account)
 	}
 
 	order := make([]int, td.ResourceSpans().Len())
@@ -300,6 +301,34 @@ func checkCalls(t *rapid.T, v *score.Session, account *score.Account, facts []ge
 	}
 	if len(v.Observations)+len(v.Uncontracted) != judged {
 		t.Fatalf("%d calls, %d observations and %d uncontracted", judged, len(v.Observations), len(v.Uncontracted))
+	}
+}
+
+// checkTimes checks that facts are in order of time, a call before its result, and
+// that no call comes before the result, at the same time, of a call that began
+// earlier.
+func checkTimes(t *rapid.T, account *score.Account) {
+	returned := map[int]bool{}
+	for i, f := range account.Facts {
+		if i > 0 && f.Time < account.Facts[i-1].Time {
+			t.Fatalf("fact %d is earlier than the one before it", i)
+		}
+		switch f.Kind {
+		case policy.ToolResult:
+			returned[f.Call] = true
+			if account.Calls[f.Call].Start == f.Time {
+				continue
+			}
+			for _, before := range account.Facts[:i] {
+				if before.Kind == policy.ToolCall && before.Time == f.Time {
+					t.Fatalf("fact %d, a result, comes after a call that began when it came", i)
+				}
+			}
+		case policy.ToolCall:
+			if returned[f.Call] {
+				t.Fatalf("fact %d, a call, comes after its result", i)
+			}
+		}
 	}
 }
 
@@ -421,6 +450,15 @@ func TestJudgingIsLinear(t *testing.T) {
 				tool(span, "")
 				span.Attributes().PutStr("gen_ai.tool.name", fmt.Sprint("tool", i))
 				span.Attributes().Remove("gen_ai.tool.call.result")
+			})
+		},
+		"calls that return when others begin": func(n int) ptrace.Traces {
+			return manySpans(n, func(i int, span ptrace.Span) {
+				tool(span, fmt.Sprint("k", i))
+				if span.SetStartTimestamp(5000); i%2 == 0 {
+					span.SetStartTimestamp(1000)
+				}
+				span.SetEndTimestamp(5000 * (1 + pcommon.Timestamp(i%2)))
 			})
 		},
 		"a violation that may be explained": func(n int) ptrace.Traces {

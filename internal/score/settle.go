@@ -156,6 +156,7 @@ func (c *calls) settleMessages(k *call, recorded bool) {
 		if k.summed {
 			k.end = t.nodes[k.shownAt].end
 		}
+		k.end = max(k.end, k.start) // models that overlap may tell of both in any order
 	}
 	// Frameworks tell the model of a tool that threw in a text of their own. It is
 	// the only trace of the failure where spans are recorded and a tool that threw
