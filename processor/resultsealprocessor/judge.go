@@ -208,7 +208,7 @@ func (j *judge) judge(f *finished) {
 	j.rec.Session(v.Compliance.String(), f.fin.By)
 	j.rec.Gaps(v.Gaps)
 	for i := range v.Protocols {
-		j.rec.ProtocolVerdict(v.Protocols[i].Protocol.Name, v.Protocols[i].Verdict.String())
+		j.rec.ProtocolVerdict(v.Protocols[i].Protocol, v.Protocols[i].Verdict.String())
 	}
 }
 
@@ -252,7 +252,7 @@ func (j *judge) count(v *score.Session) {
 		for k, r := range o.Evaluation.ReasonCodes {
 			reasons[k] = string(r)
 		}
-		j.rec.Observation(o.Tool, o.Contract.Name, string(o.Evaluation.Decision), string(o.Evaluation.TruthState), reasons)
+		j.rec.Observation(o.Tool, o.Contract, string(o.Evaluation.Decision), string(o.Evaluation.TruthState), reasons)
 		if o.Uncaptured {
 			j.warned.warn(o)
 		}

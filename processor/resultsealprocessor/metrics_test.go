@@ -61,20 +61,20 @@ protocols:
 	require.NoError(t, p.Shutdown(context.Background()))
 
 	metadatatest.AssertEqualProcessorResultsealObservations(t, telemetry, points(
-		point(0, "tool", "", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
-		point(0, "tool", "", "contract", "order", "decision", "blocked", "truth_state", "unknown"),
-		point(8, "tool", "order", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
-		point(3, "tool", "order", "contract", "order", "decision", "blocked", "truth_state", "unknown"),
-		point(1, "tool", "order", "contract", "order", "decision", "blocked", "truth_state", "empty"),
-		point(1, "tool", "order", "contract", "order", "decision", "blocked", "truth_state", "partial"),
+		point(0, "tool", "", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+		point(0, "tool", "", "contract", "order", "severity", "warning", "decision", "blocked", "truth_state", "unknown"),
+		point(8, "tool", "order", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+		point(3, "tool", "order", "contract", "order", "severity", "warning", "decision", "blocked", "truth_state", "unknown"),
+		point(1, "tool", "order", "contract", "order", "severity", "warning", "decision", "blocked", "truth_state", "empty"),
+		point(1, "tool", "order", "contract", "order", "severity", "warning", "decision", "blocked", "truth_state", "partial"),
 	), ignoreTime)
 	metadatatest.AssertEqualProcessorResultsealSessions(t, telemetry, points(
 		point(11, "compliance", "compliant", "finalized_by", "root"),
 		point(1, "compliance", "violation", "finalized_by", "root"),
 	), ignoreTime)
 	metadatatest.AssertEqualProcessorResultsealProtocolVerdicts(t, telemetry, points(
-		point(11, "protocol", "once", "verdict", "compliant"),
-		point(1, "protocol", "once", "verdict", "violation"),
+		point(11, "protocol", "once", "severity", "warning", "verdict", "compliant"),
+		point(1, "protocol", "once", "severity", "warning", "verdict", "violation"),
 	), ignoreTime)
 	metadatatest.AssertEqualProcessorResultsealUncontractedCalls(t, telemetry, points(point(1)), ignoreTime)
 	m, err := telemetry.GetMetric("otelcol_processor_resultseal_reasons")

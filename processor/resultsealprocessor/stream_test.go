@@ -254,9 +254,9 @@ func TestStreamWithoutRoot(t *testing.T) {
 		metadatatest.AssertEqualProcessorResultsealSessions(t, p.telemetry,
 			points(point(1, "compliance", "violation", "finalized_by", "idle")), ignoreTime)
 		metadatatest.AssertEqualProcessorResultsealObservations(t, p.telemetry, points(
-			point(0, "tool", "", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
-			point(0, "tool", "", "contract", "order", "decision", "blocked", "truth_state", "unknown"),
-			point(2, "tool", "order", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
+			point(0, "tool", "", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+			point(0, "tool", "", "contract", "order", "severity", "warning", "decision", "blocked", "truth_state", "unknown"),
+			point(2, "tool", "order", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
 		), ignoreTime)
 		require.Zero(t, p.admission.held.Load())
 		p.shutdown(t)

@@ -83,7 +83,7 @@ func (g *grown[K, V]) add(key K, limit int, value V) bool {
 // series is a combination of attribute values of one metric.
 type series struct {
 	kind   seriesKind
-	values [4]string
+	values [5]string
 }
 
 // seriesKind names the attributes that the values of a series belong to.
@@ -101,10 +101,10 @@ const (
 )
 
 var seriesAttributes = [...][]string{
-	observationSeries: {"tool", "contract", "decision", "truth_state"},
+	observationSeries: {"tool", "contract", "severity", "decision", "truth_state"},
 	reasonSeries:      {"reason_code"},
 	sessionSeries:     {"compliance", "finalized_by"},
-	protocolSeries:    {"protocol", "verdict"},
+	protocolSeries:    {"protocol", "severity", "verdict"},
 	causeSeries:       {"cause"},
 	forgottenSeries:   {"cause"},
 	gapSeries:         {"reason"},
@@ -152,12 +152,12 @@ func (r *recorder) Shutdown() { r.builder.Shutdown() }
 func (r *recorder) Announce(p *policy.Policy) {
 	for _, c := range p.Contracts {
 		for _, v := range []struct{ decision, truthState string }{{"sealed", "sealed"}, {"blocked", "unknown"}} {
-			r.add(r.builder.ProcessorResultsealObservations, 0, series{observationSeries, [4]string{"", c.Name, v.decision, v.truthState}})
+			r.add(r.builder.ProcessorResultsealObservations, 0, series{observationSeries, [5]string{"", c.Name, c.Severity.String(), v.decision, v.truthState}})
 		}
 	}
 	for _, proto := range p.Protocols {
 		for _, verdict := range []string{"compliant", "violation"} {
-			r.add(r.builder.ProcessorResultsealProtocolVerdicts, 0, series{protocolSeries, [4]string{proto.Name, verdict}})
+			r.add(r.builder.ProcessorResultsealProtocolVerdicts, 0, series{protocolSeries, [5]string{proto.Name, proto.Severity.String(), verdict}})
 		}
 	}
 	ctx := context.Background()
@@ -172,7 +172,7 @@ func (r *recorder) Announce(p *policy.Policy) {
 	for _, gap := range score.AllGaps() {
 		r.gap(gap, 0)
 	}
-	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [4]string{"panic"}})
+	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [5]string{"panic"}})
 }
 
 // AnnounceReloads makes every outcome of reading policy_file again visible with the
@@ -187,16 +187,16 @@ func (r *recorder) AnnounceReloads() {
 func (r *recorder) Reloaded(outcome reloadOutcome) { r.addReloads(outcome, 1) }
 
 func (r *recorder) addReloads(outcome reloadOutcome, n int64) {
-	r.add(r.builder.ProcessorResultsealPolicyReloads, n, series{reloadSeries, [4]string{string(outcome)}})
+	r.add(r.builder.ProcessorResultsealPolicyReloads, n, series{reloadSeries, [5]string{string(outcome)}})
 }
 
 // Observation counts a tool result that a contract was applied to, and the
 // reasons against it.
-func (r *recorder) Observation(tool, contract, decision, truthState string, reasons []string) {
+func (r *recorder) Observation(tool string, contract *policy.Contract, decision, truthState string, reasons []string) {
 	r.add(r.builder.ProcessorResultsealObservations, 1,
-		series{observationSeries, [4]string{r.toolLabel(tool), contract, decision, truthState}})
+		series{observationSeries, [5]string{r.toolLabel(tool), contract.Name, contract.Severity.String(), decision, truthState}})
 	for _, reason := range reasons {
-		r.add(r.builder.ProcessorResultsealReasons, 1, series{reasonSeries, [4]string{reason}})
+		r.add(r.builder.ProcessorResultsealReasons, 1, series{reasonSeries, [5]string{reason}})
 	}
 }
 
@@ -207,7 +207,7 @@ func (r *recorder) Uncontracted(calls int) {
 
 // Session counts a finished session.
 func (r *recorder) Session(compliance string, by finishedBy) {
-	r.add(r.builder.ProcessorResultsealSessions, 1, series{sessionSeries, [4]string{compliance, by.String()}})
+	r.add(r.builder.ProcessorResultsealSessions, 1, series{sessionSeries, [5]string{compliance, by.String()}})
 }
 
 // Gaps counts a completed session for each of its gaps.
@@ -218,12 +218,12 @@ func (r *recorder) Gaps(gaps score.Gaps) {
 }
 
 func (r *recorder) gap(gap score.Gap, sessions int64) {
-	r.add(r.builder.ProcessorResultsealSessionGaps, sessions, series{gapSeries, [4]string{gap.String()}})
+	r.add(r.builder.ProcessorResultsealSessionGaps, sessions, series{gapSeries, [5]string{gap.String()}})
 }
 
 // ProtocolVerdict counts what one protocol says of a finished session.
-func (r *recorder) ProtocolVerdict(protocol, verdict string) {
-	r.add(r.builder.ProcessorResultsealProtocolVerdicts, 1, series{protocolSeries, [4]string{protocol, verdict}})
+func (r *recorder) ProtocolVerdict(protocol *policy.Protocol, verdict string) {
+	r.add(r.builder.ProcessorResultsealProtocolVerdicts, 1, series{protocolSeries, [5]string{protocol.Name, protocol.Severity.String(), verdict}})
 }
 
 // Holding counts traces that are held, more than before or fewer.
@@ -235,7 +235,7 @@ func (r *recorder) HoldingSessions(more int) { r.sessions.Add(int64(more)) }
 
 // Forgot counts conversations whose state was given up.
 func (r *recorder) Forgot(sessions int, cause forgottenFor) {
-	r.add(r.builder.ProcessorResultsealSessionsForgotten, int64(sessions), series{forgottenSeries, [4]string{string(cause)}})
+	r.add(r.builder.ProcessorResultsealSessionsForgotten, int64(sessions), series{forgottenSeries, [5]string{string(cause)}})
 }
 
 // Late counts spans that came after their trace was finished.
@@ -262,7 +262,7 @@ func (r *recorder) Retried() {
 
 // Unscored counts a trace whose scoring failed.
 func (r *recorder) Unscored() {
-	r.add(r.builder.ProcessorResultsealUnscoredTraces, 1, series{causeSeries, [4]string{"panic"}})
+	r.add(r.builder.ProcessorResultsealUnscoredTraces, 1, series{causeSeries, [5]string{"panic"}})
 }
 
 // ScoreDuration records how long one trace took.

@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 	"gopkg.in/yaml.v3"
 
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -92,6 +93,8 @@ func TestMetricsOfTheAssembler(t *testing.T) {
 	})
 }
 
+func contract(name string) *policy.Contract { return &policy.Contract{Name: name} }
+
 func TestMetricsOfVerdicts(t *testing.T) {
 	tt := componenttest.NewTelemetry()
 	defer func() { require.NoError(t, tt.Shutdown(context.Background())) }()
@@ -99,15 +102,15 @@ func TestMetricsOfVerdicts(t *testing.T) {
 	require.NoError(t, err)
 	defer rec.Shutdown()
 
-	rec.Observation("a", "c1", "sealed", "sealed", nil)
-	rec.Observation("b", "c1", "blocked", "empty", []string{"EMPTY_RESULT", "OTHER"})
-	rec.Observation("c", "c1", "sealed", "sealed", nil)
-	rec.Observation("d", "c1", "sealed", "sealed", nil)
-	rec.Observation("a", "c1", "sealed", "sealed", nil)
+	rec.Observation("a", contract("c1"), "sealed", "sealed", nil)
+	rec.Observation("b", contract("c1"), "blocked", "empty", []string{"EMPTY_RESULT", "OTHER"})
+	rec.Observation("c", contract("c1"), "sealed", "sealed", nil)
+	rec.Observation("d", contract("c1"), "sealed", "sealed", nil)
+	rec.Observation("a", contract("c1"), "sealed", "sealed", nil)
 	metadatatest.AssertEqualProcessorResultsealObservations(t, tt, points(
-		point(2, "tool", "a", "contract", "c1", "decision", "sealed", "truth_state", "sealed"),
-		point(1, "tool", "b", "contract", "c1", "decision", "blocked", "truth_state", "empty"),
-		point(2, "tool", "_other", "contract", "c1", "decision", "sealed", "truth_state", "sealed"),
+		point(2, "tool", "a", "contract", "c1", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+		point(1, "tool", "b", "contract", "c1", "severity", "warning", "decision", "blocked", "truth_state", "empty"),
+		point(2, "tool", "_other", "contract", "c1", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
 	), ignoreTime)
 	metadatatest.AssertEqualProcessorResultsealReasons(t, tt,
 		points(point(1, "reason_code", "EMPTY_RESULT"), point(1, "reason_code", "OTHER")), ignoreTime)
@@ -120,9 +123,9 @@ func TestMetricsOfVerdicts(t *testing.T) {
 	rec.Gaps(0)
 	metadatatest.AssertEqualProcessorResultsealSessionGaps(t, tt,
 		points(point(1, "reason", "root_missing"), point(2, "reason", "shutdown")), ignoreTime)
-	rec.ProtocolVerdict("booking", "violation")
+	rec.ProtocolVerdict(&policy.Protocol{Name: "booking", Metadata: policy.Metadata{Severity: policy.SeverityCritical}}, "violation")
 	metadatatest.AssertEqualProcessorResultsealProtocolVerdicts(t, tt,
-		points(point(1, "protocol", "booking", "verdict", "violation")), ignoreTime)
+		points(point(1, "protocol", "booking", "severity", "critical", "verdict", "violation")), ignoreTime)
 	rec.Uncontracted(4)
 	metadatatest.AssertEqualProcessorResultsealUncontractedCalls(t, tt, points(point(4)), ignoreTime)
 	rec.HoldingSessions(5)
@@ -139,12 +142,12 @@ func TestPolicyIsVisibleAsZeros(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, p.Shutdown(context.Background())) }()
 	metadatatest.AssertEqualProcessorResultsealObservations(t, tt, points(
-		point(0, "tool", "", "contract", "customer", "decision", "sealed", "truth_state", "sealed"),
-		point(0, "tool", "", "contract", "customer", "decision", "blocked", "truth_state", "unknown"),
+		point(0, "tool", "", "contract", "customer", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+		point(0, "tool", "", "contract", "customer", "severity", "warning", "decision", "blocked", "truth_state", "unknown"),
 	), ignoreTime)
 	metadatatest.AssertEqualProcessorResultsealProtocolVerdicts(t, tt, points(
-		point(0, "protocol", "support", "verdict", "compliant"),
-		point(0, "protocol", "support", "verdict", "violation"),
+		point(0, "protocol", "support", "severity", "warning", "verdict", "compliant"),
+		point(0, "protocol", "support", "severity", "warning", "verdict", "violation"),
 	), ignoreTime)
 	for _, name := range []string{"late_spans", "duplicate_spans", "uncontracted_calls", "session_gaps", "refused_spans", "unscored_traces", "traces_active", "bytes_active", "sessions_active"} {
 		m, err := tt.GetMetric("otelcol_processor_resultseal_" + name)
@@ -161,7 +164,7 @@ func TestToolLabelsAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	defer rec.Shutdown()
 	for i := range 1000 {
-		rec.Observation(fmt.Sprint("tool ", i), "c", "sealed", "sealed", nil)
+		rec.Observation(fmt.Sprint("tool ", i), contract("c"), "sealed", "sealed", nil)
 	}
 	m, err := tt.GetMetric("otelcol_processor_resultseal_observations")
 	require.NoError(t, err)
@@ -178,12 +181,12 @@ func TestToolLabelsAreShort(t *testing.T) {
 	require.NoError(t, err)
 	long := strings.Repeat("x", 20_000)
 	for _, tool := range []string{"bad\xff\x00\x1b[31mname", long, long + "y"} {
-		rec.Observation(tool, "order", "sealed", "sealed", nil)
+		rec.Observation(tool, contract("order"), "sealed", "sealed", nil)
 	}
 	short := strings.Repeat("x", 127) + "…"
 	metadatatest.AssertEqualProcessorResultsealObservations(t, tel, points(
-		point(1, "tool", "bad\uFFFD??[31mname", "contract", "order", "decision", "sealed", "truth_state", "sealed"),
-		point(2, "tool", short, "contract", "order", "decision", "sealed", "truth_state", "sealed"),
+		point(1, "tool", "bad\uFFFD??[31mname", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+		point(2, "tool", short, "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
 	), ignoreTime)
 }
 
