@@ -110,6 +110,23 @@ clean: ## remove what was built
 test-distribution: dist ## build the distribution and test it from end to end
 	RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 ./test/distribution/
 
+# The published reference, in a Python environment of its own. Its answers are those of
+# Python 3.11.
+PYTHON ?= $(shell command -v python3.11 || echo python3)
+
+.PHONY: reference test-reference
+reference: dist/reference/bin/resultseal ## install the published reference, for make test-reference: needs Python 3.11
+
+dist/reference/bin/resultseal:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { echo 'skipped: $(PYTHON) is not Python 3.11'; exit 1; }
+	rm -rf dist/reference
+	$(PYTHON) -m venv dist/reference
+	dist/reference/bin/python -m pip install --quiet --disable-pip-version-check resultseal==0.1.3
+
+test-reference: reference ## compare 20,000 generated cases and some fixtures with the published reference
+	RESULTSEAL_REFERENCE_PYTHON='$(CURDIR)/dist/reference/bin/python' RESULTSEAL_REQUIRE_REFERENCE=1 \
+		$(GO) test $(NO_VCS) -count=1 -run '^TestReference' ./internal/engine ./cmd/resultseal
+
 .PHONY: dashboards e2e jaeger
 dashboards: ## write the Grafana dashboards anew
 	$(GO) generate ./internal/dashboards/...

@@ -6,6 +6,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -157,16 +158,20 @@ func onlyKeys(doc Value, what string, keys []string) error {
 		return nil
 	}
 	if what != "contract" {
-		path = what + "." + path
+		path = strings.TrimSuffix(what+"."+path, ".")
 	}
 	return errorf(CodeContractInvalid, "%s has an unknown key", what).at(path)
 }
 
-// unknownKey returns the first key of an object that is not one of those given; ok
-// is true if there is none.
+// unknownKey returns the first key of an object that is not one of those given, "" for
+// one that is no string; ok is true if there is none.
 func unknownKey(doc Value, keys []string) (key string, ok bool) {
 	for i := range doc.Len() {
-		if key, _ := doc.Member(i); !doc.stringKey(i) || !slices.Contains(keys, key) {
+		key, _ := doc.Member(i)
+		switch {
+		case !doc.stringKey(i):
+			return "", false
+		case !slices.Contains(keys, key):
 			return key, false
 		}
 	}

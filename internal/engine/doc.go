@@ -111,6 +111,25 @@
 // levels, 4,096 values and keys, and texts of 16,384 characters. JSON text inside a
 // result is not held to these but to the caps of ParseJSON.
 //
+// # The reference
+//
+// Decisions, records, hashes and error codes are those of the published reference,
+// version 0.1.3, with Python 3.11. These differences are meant:
+//
+//   - Half of a surrogate pair is refused where it is read: SCHEMA_INVALID, or
+//     PARSE_FAILED in text that a tool returned. The reference goes on with it until it
+//     is hashed or printed.
+//   - An unquoted YAML time in observed_at counts as it is written. The reference
+//     replaces it by the clock, so that an old observation becomes fresh.
+//   - Where the reference ends with an exception, there is an error: UNSAFE_INPUT for a
+//     YAML construct that no data needs, PARSE_FAILED for a YAML scalar or document that
+//     cannot be read, LIMIT_EXCEEDED for nesting or digits beyond its limits,
+//     SCHEMA_INVALID for a kind that is a collection, CONTRACT_INVALID for a key of a
+//     contract that is no string, INVALID_ARGUMENT for a clock that cannot be written.
+//     Digits that are not decimal are text in a version.
+//   - A fixture that expects a rejection matches if there is one. The reference ends
+//     with the error of the rejection.
+//
 // # Fixtures
 //
 // A Fixture is an input with a contract and what is expected of them. Those in the

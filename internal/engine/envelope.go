@@ -85,6 +85,9 @@ func (in *Input) Envelope(r Reading, now time.Time) (Envelope, error) {
 			return Envelope{}, errorf(CodeInvalidArgument, "the clock is outside of the years 1 to 9999 in UTC")
 		}
 	}
+	if in.late != nil {
+		return Envelope{}, in.late
+	}
 	if in.Kind == KindClaimOnly {
 		if env.SourceRef == "" {
 			env.SourceRef = "local://claim"

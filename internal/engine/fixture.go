@@ -126,7 +126,7 @@ func (f *Fixture) decodeExpected(v Value) error {
 		return invalid("expected", "expected must be an object")
 	}
 	if key, ok := unknownKey(v, expectationKeys); !ok {
-		return invalid("expected."+key, "expected must not have this key")
+		return invalid(strings.TrimSuffix("expected."+key, "."), "expected must not have this key")
 	}
 	decision, _ := v.Get("decision")
 	switch f.Expected.Decision = Decision(decision.Text()); f.Expected.Decision {

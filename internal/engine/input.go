@@ -41,9 +41,10 @@ type Input struct {
 	// document: DecodeInput made this, so the published forms alone count.
 	document bool
 
-	// defect is what DecodeInput found wrong with the identity. It is reported
-	// after the adapter's own errors.
-	defect *Error
+	// defect is what DecodeInput found wrong with the identity, and late a defect that
+	// is found only after the clock was written. They are reported after the adapter's
+	// own errors.
+	defect, late *Error
 }
 
 // DecodeInput reads an adapter document. Errors have CodeSchemaInvalid. What is
@@ -153,13 +154,13 @@ func (in *Input) decodeIdentity(doc Value) {
 	in.TargetRef = in.ref(doc, target)
 
 	if v, ok := doc.Get("tool_name"); ok && !v.IsNull() {
-		in.ToolName = in.text(v, "tool_name")
+		in.ToolName = in.optional(v, "tool_name")
 	}
 	in.ToolCallID = in.id(doc, "tool_call_id")
 	in.ObservationID = in.id(doc, "observation_id")
 	in.ObservedAt = in.id(doc, "observed_at")
 	if v, ok := doc.Get("source_version"); ok && !v.IsNull() {
-		version := in.text(v, "source_version")
+		version := in.optional(v, "source_version")
 		in.SourceVersion = &version
 	}
 	if v, ok := doc.Get("evidence_refs"); ok && !v.IsNull() {
@@ -181,13 +182,9 @@ func (in *Input) decodeEvidence(v Value) {
 		in.fault("evidence_refs must be a list")
 		return
 	}
-	if v.Len() > maxEvidenceRefs {
-		in.fault("evidence_refs must have at most %d entries", maxEvidenceRefs)
-		return
-	}
 	in.EvidenceRefs = make([]string, v.Len())
 	for i := range in.EvidenceRefs {
-		in.EvidenceRefs[i] = in.text(v.Index(i), "evidence_refs")
+		in.EvidenceRefs[i] = in.optional(v.Index(i), "evidence_refs")
 	}
 }
 
@@ -211,15 +208,31 @@ func (in *Input) id(doc Value, key string) string {
 		return v.text
 	case v.Kind() != StringKind:
 		return ""
+	case key == "observed_at":
+		return in.text(v, key) // the clock does not stand in for an empty one
 	}
-	return in.text(v, key)
+	return in.optional(v, key)
 }
 
+// text reads a string that must be given.
 func (in *Input) text(v Value, key string) string {
-	if v.Text() == "" {
+	text := v.Text()
+	if text == "" {
 		in.fault("%s must be a non-empty string", key)
 	}
-	return v.Text()
+	return text
+}
+
+// optional reads a string that may be left out, but not be empty.
+func (in *Input) optional(v Value, key string) string {
+	text := v.Text()
+	switch {
+	case v.Kind() != StringKind:
+		in.fault("%s must be a non-empty string", key)
+	case text == "" && in.late == nil:
+		in.late = errorf(CodeSchemaInvalid, "%s must be a non-empty string", key)
+	}
+	return text
 }
 
 // fault notes the first thing that is wrong with the identity.

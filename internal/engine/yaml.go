@@ -177,7 +177,7 @@ func (c *yamlBuild) assemble() {
 			if made.odd == nil {
 				made.odd = make([]bool, len(c.keys))
 			}
-			made.members[i].Key, made.odd[i] = k.node.text, true
+			made.members[i].Key, made.odd[i] = yamlKeyIdentity(k.value, k.node.text, i), true
 		}
 		made.settle()
 		c.value = Value{kind: ObjectKind, made: made}

@@ -248,6 +248,35 @@ func TestYAML(t *testing.T) {
 	}
 }
 
+// TestYAMLKeys: of keys that are equal, the last counts. Keys that are no strings are
+// compared by value.
+func TestYAMLKeys(t *testing.T) {
+	for text, want := range map[string]int{
+		"{1: a, true: b, 1.0: c, 0x1: d, '1': e}":                           2,
+		"{0: a, no: b, -0.0: c}":                                            1,
+		"{~: a, null: b, '': c}":                                            2,
+		"{1.5: a, 15.0e-1: b, 1.5e+1: c}":                                   2,
+		"{9007199254740993: a, 9007199254740992.0: b}":                      2,
+		"{.inf: a, .INF: b, -.inf: c, 1.0e+400: d}":                         2,
+		"{.nan: a, .NaN: b, !!float nan: c, !!float nan: d}":                3,
+		"{2026-08-21: a, !!timestamp 2026-8-21: b, 2026-08-21 00:00:00: c}": 2,
+		"{2026-08-21 12:00:00Z: a, 2026-08-21T14:00:00+02:00: b}":           1,
+		"{2026-08-21 12:00:00Z: a, 2026-08-21 12:00:00: b}":                 2,
+		"{2026-08-21 0:00:00.5Z: a, 2026-08-20 19:30:00.5000009 -4:30: b}":  1,
+		"{2026-08-21 0:00:00.5Z: a, 2026-08-20 19:30:00.50001 -4:30: b}":    2,
+	} {
+		v, err := parseYAML(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, v.Len(), text)
+		_, err = v.AppendCanonical(nil)
+		requireCoded(t, err, CodeSchemaInvalid)
+	}
+	v, err := parseYAML("{1: a, x: b, true: c}")
+	require.NoError(t, err)
+	_, first := v.Member(0)
+	require.Equal(t, "c", first.Text(), "the last value, in the place of the first key")
+}
+
 // TestYAMLOffsets: a text that is no YAML is told where it stops being so.
 func TestYAMLOffsets(t *testing.T) {
 	for text, want := range map[string]int{

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -41,7 +42,7 @@ var yamlPlain = []struct {
 // yamlTime is the form of a time. A plain scalar that is only a date needs two
 // digits of month and day to be one; with an explicit tag one is enough.
 var yamlTime = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
-	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(?:Z|([-+])(\d\d?)(?::(\d\d))?))?)?$`)
+	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(Z|([-+])(\d\d?)(?::(\d\d))?))?)?$`)
 
 // tagOf returns the tag of a node: its own, or the one that its form implies.
 func (n *yamlNode) tagOf() string {
@@ -83,7 +84,8 @@ func yamlScalarValue(tag, text string) (Value, error) {
 	case "float":
 		v, ok = yamlFloat(text)
 	case "timestamp":
-		v, ok = Value{kind: TimestampKind, text: text}, yamlTimestamp(text)
+		v = Value{kind: TimestampKind, text: text}
+		_, ok = yamlTimestamp(text)
 	default:
 		return Value{}, errorf(CodeUnsafeInput, "YAML: %s where there is nothing to merge or replace", tag)
 	}
@@ -220,14 +222,61 @@ func parseFloat(text string) (float64, bool) {
 	return f, err == nil || f != 0 && f-f != 0
 }
 
-// yamlTimestamp reports whether a text is a date or time that exists.
-func yamlTimestamp(text string) bool {
+// yamlTimestamp reads a date or time. It is not ok for one that does not exist. Two
+// texts have the same identity if they are both dates, or both times without an
+// offset, or both times with one, and of the same day or instant.
+func yamlTimestamp(text string) (identity string, ok bool) {
 	m := yamlTime.FindStringSubmatch(strings.TrimSuffix(text, "\n"))
 	if m == nil {
-		return false
+		return "", false
 	}
 	n := func(i int) int { v, _ := strconv.Atoi(m[i]); return v }
 	year, month, day := n(1), n(2), n(3)
-	return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) &&
-		n(4) <= 23 && n(5) <= 59 && n(6) <= 59 && n(9)*60+n(10) < 24*60
+	hour, minute, second, offset := n(4), n(5), n(6), n(10)*60+n(11)
+	if year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) ||
+		hour > 23 || minute > 59 || second > 59 || offset >= 24*60 {
+		return "", false
+	}
+	form := "local time"
+	switch {
+	case m[4] == "":
+		form = "date"
+	case m[8] != "":
+		form = "time"
+	}
+	if m[9] == "-" {
+		offset = -offset
+	}
+	fraction, _ := strconv.Atoi((m[7] + "000000")[:6])
+	minutes := (daysSince1970(year, month, day)*24+int64(hour))*60 + int64(minute) - int64(offset)
+	return fmt.Sprint(form, " ", (minutes*60+int64(second))*1e6+int64(fraction)), true
+}
+
+// yamlKeyIdentity returns a text that is the same for keys that replace each other,
+// of which none is a string: true is 1 and 1.0, and times are equal at one instant.
+// The text and the place are those of the key.
+func yamlKeyIdentity(key Value, text string, place int) string {
+	switch key.Kind() {
+	case BoolKind:
+		return strconv.FormatUint(key.bits, 10)
+	case IntKind:
+		digits, _ := key.Scalar()
+		return digits
+	case FloatKind:
+		f, _ := key.Float64()
+		switch {
+		case math.IsNaN(f) && strings.HasSuffix(strings.ToLower(strings.ReplaceAll(text, "_", "")), ".nan"):
+			return ".nan" // one object to the reference
+		case math.IsNaN(f):
+			return fmt.Sprint("nan ", place) // equal to nothing
+		case f == math.Trunc(f) && !math.IsInf(f, 0):
+			n, _ := big.NewFloat(f).Int(nil)
+			return n.String()
+		}
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	case TimestampKind:
+		identity, _ := yamlTimestamp(text)
+		return identity
+	}
+	return key.Kind().String()
 }
