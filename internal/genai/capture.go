@@ -5,6 +5,17 @@ package genai
 
 import "strings"
 
+// captureSetting is the capture setting of the GenAI conventions. The variable has
+// two sets of values. Instrumentations on the shared utilities
+// (opentelemetry-util-genai for Python) read SPAN_ONLY, EVENT_ONLY and
+// SPAN_AND_EVENT, and take anything else, "true" included, for no content. Older
+// ones read "true", and many of them then write the content to log records only.
+// Log records are not read here, so EVENT_ONLY is no help.
+// docs/instrumentations.md lists which is which.
+const captureSetting = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY (or SPAN_AND_EVENT) " +
+	"for instrumentations on opentelemetry-util-genai, which take true for no content; =true for older ones; " +
+	"or the instrumentation's own capture setting (see docs/instrumentations.md#the-capture-setting)"
+
 // maxPlaceholder bounds the length of a placeholder, so that long texts are not
 // looked at.
 const maxPlaceholder = 32

@@ -49,7 +49,7 @@ var conventions = &Dialect{
 		{Event: "gen_ai.content.completion", Key: "gen_ai.completion"},
 		{Event: "gen_ai.choice", Role: Assistant},
 	},
-	ContentSwitch: "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, or the instrumentation's own content setting",
+	ContentSwitch: captureSetting,
 }
 
 // conventionsMCP are OpenTelemetry's for MCP: the client's or the server's

@@ -93,5 +93,5 @@ protocols:
 	warnings := logs.FilterMessageSnippet("without usable content").All()
 	require.Len(t, warnings, 1)
 	require.Equal(t, "order", warnings[0].ContextMap()["tool"])
-	require.Contains(t, warnings[0].ContextMap()["switch"], "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT")
+	require.Contains(t, warnings[0].ContextMap()["switch"], "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY")
 }
