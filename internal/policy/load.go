@@ -137,21 +137,19 @@ var (
 
 // yamlError reports what the YAML reader found wrong. Its message has at most a
 // line, which is where the broken construct begins or the line before that. Where
-// it is broken is known from how far the reader has read.
+// it is broken follows from how much of the text it takes for the same error.
 func (l *loader) yamlError(err error) {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	begin := 0
-	if m := yamlLine.FindStringSubmatch(message); m != nil {
-		begin, _ = strconv.Atoi(m[1]) // out of range: 0, which is no line either
-		message = message[len(m[0]):]
-	}
-	line, column := l.src.position(readUntilError(l.src.text))
+	begin, message := yamlMessage(err)
+	end := readUntilError(l.src.text)
+	line, column := l.src.position(end)
 	if m := yamlAnchor.FindStringSubmatch(message); m != nil {
 		if offset := strings.Index(l.src.text, "*"+m[1]); offset >= 0 {
 			line, column = l.src.position(offset)
 		}
+	} else if offset, ok := findYAMLError(l.src.text, message, end); ok {
+		line, column = l.src.position(offset)
 	} else {
-		if begin > 0 && strings.Contains(message, "end of stream") {
+		if begin > 0 && strings.Contains(message, endOfStream) {
 			line = begin // a quote that the rest of the file does not close
 		}
 		for line > 1 && strings.TrimSpace(l.src.line(line)) == "" {
@@ -161,6 +159,87 @@ func (l *loader) yamlError(err error) {
 		column = 1 + len(text) - len(strings.TrimLeft(text, " "))
 	}
 	l.report("", line, column, "", "YAML: "+message)
+}
+
+// endOfStream is part of the message about a quote that is not closed.
+const endOfStream = "end of stream"
+
+// yamlMessage splits the YAML reader's message from the line before it, 0 if it
+// has none.
+func yamlMessage(err error) (line int, message string) {
+	message = strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1]) // out of range: 0, which is no line either
+		message = message[len(m[0]):]
+	}
+	return line, message
+}
+
+// maxYAMLSearch bounds the bytes that are parsed to find where a text is broken.
+const maxYAMLSearch = 4 << 20
+
+// findYAMLError returns the place at which the YAML reader reports an error: the
+// first byte of a text without which it would not, looking backwards from a byte at
+// which it does. It returns false if it does not find one.
+func findYAMLError(text, message string, from int) (offset int, ok bool) {
+	// Text that ends within a list in brackets is the same error as one that goes on
+	// wrongly there, unless something that may follow is put behind it.
+	follow := ""
+	open := false
+	switch {
+	case strings.Contains(message, endOfStream):
+		from, open = len(text)-1, true // the quote stands anywhere before
+	case strings.Contains(message, "',' or"):
+		follow = " ,"
+	case strings.Contains(message, "node content"):
+		follow = "x"
+	}
+	reports := func(end int) bool { return yamlErrorOf(text[:end]+follow) == message }
+	if end := len(strings.TrimRight(text, " \t\r\n")); follow != "" && !reports(end) {
+		return end, true // it is the end of the text that is wrong
+	}
+	left := maxYAMLSearch
+	for i := min(from, len(text)-1); i >= 0; i-- {
+		if !utf8.RuneStart(text[i]) || open && text[i] != '"' && text[i] != '\'' {
+			continue // only a quote opens what is not closed
+		}
+		if left -= i; left < 0 {
+			return 0, false
+		}
+		if reports(i) {
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		if !reports(i + size) {
+			return 0, false
+		}
+		switch c := text[i]; {
+		case open:
+		case c == ':' && !strings.Contains(message, "mapping values"):
+			// A key is out of place, and the colon makes it one.
+			i = strings.LastIndexAny(text[:i], " \t\r\n[{,") + 1
+		case c == '"' || c == '\'':
+			// A string is out of place, which ends here.
+			i = max(strings.LastIndexByte(text[:i], c), 0)
+		}
+		return i, true
+	}
+	return 0, false
+}
+
+// yamlErrorOf returns the YAML reader's message about a text, "" if there is none.
+func yamlErrorOf(text string) string {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var n yaml.Node
+		switch err := decoder.Decode(&n); {
+		case errors.Is(err, io.EOF):
+			return ""
+		case err != nil:
+			_, message := yamlMessage(err)
+			return message
+		}
+	}
 }
 
 // readUntilError returns how many bytes of a text the YAML reader needs to find
