@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,14 +20,32 @@ import (
 // sealOptions are the flags that check and replay share.
 type sealOptions struct {
 	format string
-	now    string
+	now    clockFlag
 	redact []string
+}
+
+// clockFlag is the value of --now.
+type clockFlag struct {
+	text string
+	set  bool
+}
+
+// String implements pflag.Value.
+func (c *clockFlag) String() string { return c.text }
+
+// Type implements pflag.Value.
+func (*clockFlag) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (c *clockFlag) Set(text string) error {
+	c.text, c.set = text, true
+	return nil
 }
 
 func (o *sealOptions) register(cmd *cobra.Command, format string) {
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", format, "json or md")
-	f.StringVar(&o.now, "now", "", "the reference clock in ISO 8601, UTC without an offset (default: now)")
+	f.Var(&o.now, "now", "the reference clock in ISO 8601, UTC without an offset (default: now)")
 	f.StringArrayVar(&o.redact, "redact", nil, "a record's field to redact before its fingerprint is taken (repeatable)")
 }
 
@@ -34,18 +53,23 @@ func (o *sealOptions) check() error {
 	if o.format != "json" && o.format != "md" {
 		return invalidArgument(fmt.Sprintf("--format %q is unknown; use json or md", o.format))
 	}
+	for _, field := range o.redact {
+		if !slices.Contains(engine.RedactableFields, field) {
+			return invalidArgument(fmt.Sprintf("--redact %q is no field of a record that can be redacted; use %s", field, strings.Join(engine.RedactableFields, ", ")))
+		}
+	}
 	return nil
 }
 
 // clock reads --now; without it, it is now.
-func (o *sealOptions) clock() (time.Time, error) { return clock(o.now) }
-
-// clock reads the time of a flag --now; "" is now.
-func clock(text string) (time.Time, error) {
-	if text == "" {
+func (c *clockFlag) clock() (time.Time, error) {
+	switch {
+	case !c.set:
 		return time.Now(), nil
+	case strings.TrimSpace(c.text) == "":
+		return time.Time{}, invalidArgument("--now is empty; use an ISO 8601 time such as 2026-08-21T12:00:00Z, or leave it out for the current time")
 	}
-	return engine.ParseClock(text)
+	return engine.ParseClock(c.text)
 }
 
 func newCheckCommand() *cobra.Command {
@@ -77,7 +101,7 @@ is invalid and 3 if it is unsafe to process.`,
 			if err != nil {
 				return err
 			}
-			report, err := engine.Check(response, terms, o.clock, o.redact)
+			report, err := engine.Check(response, terms, o.now.clock, o.redact)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
 )
 
 // result is what a command line came to.
@@ -121,6 +123,10 @@ func TestCheckErrors(t *testing.T) {
 		"unknown format":       {[]string{"check", response, "--contract", contract, "--format", "xml"}, 2, "resultseal: INVALID_ARGUMENT: --format \"xml\" is unknown; use json or md\n"},
 		"no such file":         {[]string{"check", "/nowhere.json", "--contract", contract}, 2, "resultseal: INVALID_ARGUMENT: open /nowhere.json: no such file or directory\n"},
 		"bad clock":            {[]string{"check", response, "--contract", contract, "--now", "soon"}, 2, "resultseal: INVALID_ARGUMENT: the clock must be an ISO 8601 time\n"},
+		"empty clock":          {[]string{"check", response, "--contract", contract, "--now", ""}, 2, "resultseal: INVALID_ARGUMENT: --now is empty; use an ISO 8601 time such as 2026-08-21T12:00:00Z, or leave it out for the current time\n"},
+		"blank clock":          {[]string{"replay", response, "--now", " "}, 2, "resultseal: INVALID_ARGUMENT: --now is empty; use an ISO 8601 time such as 2026-08-21T12:00:00Z, or leave it out for the current time\n"},
+		"redact nothing":       {[]string{"check", response, "--contract", contract, "--redact", "target_ref"}, 2, "resultseal: INVALID_ARGUMENT: --redact \"target_ref\" is no field of a record that can be redacted; use " + strings.Join(engine.RedactableFields, ", ") + "\n"},
+		"redact the hash":      {[]string{"replay", response, "--redact", "deterministic_fingerprint"}, 2, "resultseal: INVALID_ARGUMENT: --redact \"deterministic_fingerprint\" is no field of a record that can be redacted; use " + strings.Join(engine.RedactableFields, ", ") + "\n"},
 		"response before rest": {[]string{"check", broken, "--contract", broken, "--now", "soon"}, 2, "resultseal: PARSE_FAILED: JSON: expected a key at byte 1\n"},
 		"contract before now":  {[]string{"check", response, "--contract", write(t, "c.json", "[]"), "--now", "soon"}, 2, "resultseal: CONTRACT_INVALID: a contract must be an object, not array\n"},
 		"root":                 {[]string{"check", write(t, "r.json", "[]"), "--contract", contract}, 2, "resultseal: SCHEMA_INVALID: the document must be an object, not array\n"},
@@ -129,6 +135,30 @@ func TestCheckErrors(t *testing.T) {
 		"much too large":       {[]string{"check", write(t, "r.json", strings.Repeat("\n", 3<<20)), "--contract", contract}, 3, "resultseal: LIMIT_EXCEEDED: document of more than 131072 bytes\n"},
 	} {
 		require.Equal(t, result{code: tc.code, stderr: tc.want}, execute("", tc.args...), name)
+	}
+}
+
+// Every field that can be redacted is, and is named by the record.
+func TestRedactEveryField(t *testing.T) {
+	contract, response := write(t, "contract.yaml", contractYAML), write(t, "response.json", responseJSON)
+	for _, field := range engine.RedactableFields {
+		got := execute("", "check", response, "--contract", contract, "--now", "2026-08-21T12:01:00Z", "--redact", field)
+		require.Zero(t, got.code, got.stderr)
+		require.Contains(t, got.stdout, `"`+field+`":"[REDACTED]"`)
+	}
+}
+
+// No goroutine does nothing.
+func TestJobs(t *testing.T) {
+	traces := write(t, "traces.json", acmeTrace)
+	for _, command := range [][]string{
+		{"score", "--policy", write(t, "policy.yaml", acmePolicy)}, {"init"}, {"validate", write(t, "policy.yaml", acmePolicy), "--against"},
+	} {
+		for _, jobs := range []string{"-1", "0"} {
+			got := execute("", append(command, traces, "--jobs", jobs)...)
+			require.Equal(t, 2, got.code)
+			require.True(t, strings.HasSuffix(got.stderr, "resultseal: INVALID_ARGUMENT: --jobs must be 1 or more, got "+jobs+"\n"), got.stderr)
+		}
 	}
 }
 

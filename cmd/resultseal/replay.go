@@ -40,7 +40,7 @@ and 3 if one is unsafe to process.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			now, err := o.clock()
+			now, err := o.now.clock()
 			if err != nil {
 				return err
 			}

@@ -254,6 +254,9 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 	if j.options, err = loadDialects(o.dialects); err != nil {
 		return judged{}, err
 	}
+	if o.jobs < 1 {
+		return judged{}, invalidArgument(fmt.Sprintf("--jobs must be 1 or more, got %d", o.jobs))
+	}
 	stderr := cmd.ErrOrStderr()
 	bar := newBar(stderr, isTerminal(stderr), progressDelay, paths)
 	defer bar.end()

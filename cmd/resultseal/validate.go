@@ -47,7 +47,7 @@ folded. Those that the policy acknowledges are counted and not shown.`,
   resultseal validate policy.yaml --against runs/*.jsonl`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			now, err := clock(o.now)
+			now, err := o.now.clock()
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ folded. Those that the policy acknowledges are counted and not shown.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.against, "against", nil, "recorded traces: tell what of the policy they never touch")
-	f.StringVar(&o.now, "now", "", "the time at which acknowledged warnings may have expired, in ISO 8601, UTC without an offset (default: now)")
+	f.Var(&o.now, "now", "the time at which acknowledged warnings may have expired, in ISO 8601, UTC without an offset (default: now)")
 	f.BoolVar(&o.failOnWarnings, "fail-on-warnings", false, "exit 1 if there is a warning")
 	o.input.register(cmd)
 	return cmd
@@ -80,7 +80,7 @@ folded. Those that the policy acknowledges are counted and not shown.`,
 type validateOptions struct {
 	against        []string
 	failOnWarnings bool
-	now            string
+	now            clockFlag
 	input          inputOptions
 }
 

@@ -27,6 +27,12 @@ type Record struct {
 	hidden []string // fields whose lists are redacted
 }
 
+// RedactableFields are the fields of a record that can be redacted, in the order of
+// the record: all but the fingerprint.
+var RedactableFields = []string{
+	"resultseal_version", "decision", "truth_state", "claim_type", "reason_codes", "observation_id", "tool_call_id", "source_ref", "evidence_refs",
+}
+
 // NewRecord states an evaluation. The fields named by redact are replaced before
 // the fingerprint is taken; other names have no effect.
 func NewRecord(c *Contract, env *Envelope, ev Evaluation, redact []string) (Record, error) {

@@ -56,7 +56,7 @@ type Config struct {
 	// came. Children usually come before their root, so the default of 2s
 	// covers spans of other services that are flushed a little later; raise
 	// it when services export in longer intervals. 0 finishes a trace with
-	// its root. Default 2s.
+	// its root. At most MaxAge. Default 2s.
 	RootDelay time.Duration `mapstructure:"root_delay"`
 
 	// IdleTimeout finishes a trace that has seen no new span for this long,
@@ -314,6 +314,8 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxAge <= 0 {
 		refuse("max_age must be more than 0, got %v", c.MaxAge)
+	} else if c.RootDelay > c.MaxAge {
+		refuse("root_delay must not be above max_age (%v), which completes the trace before, got %v", c.MaxAge, c.RootDelay)
 	}
 	if c.NumShards < 0 {
 		refuse("num_shards must not be negative, got %d", c.NumShards)

@@ -240,6 +240,7 @@ func TestBadSettings(t *testing.T) {
 	for name, tc := range map[string]struct{ settings, want string }{
 		"reload":                   {"policy_reload_interval: -1s", "policy_reload_interval must not be negative, got -1s"},
 		"root_delay":               {"root_delay: -1s", "root_delay must not be negative, got -1s"},
+		"root_delay above max_age": {"root_delay: 6m", "root_delay must not be above max_age (5m0s), which completes the trace before, got 6m0s"},
 		"idle_timeout":             {"idle_timeout: 0s", "idle_timeout must be more than 0, got 0s"},
 		"max_age":                  {"max_age: 0s", "max_age must be more than 0, got 0s"},
 		"max_traces":               {"max_traces: 0", "max_traces must be 1 or more, got 0"},

@@ -28,6 +28,8 @@ type journal struct {
 	client storage.Client
 	logger *zap.Logger
 	layout *layout
+	// failed counts operations that failed.
+	failed func(storageOperation, int)
 
 	requests *mailbox[*entryRequest]
 	done     sync.WaitGroup
@@ -69,8 +71,8 @@ type note struct {
 	rev uint64
 }
 
-func newJournal(client storage.Client, l *layout, logger *zap.Logger) *journal {
-	return &journal{client: client, layout: l, logger: logger, requests: newMailbox[*entryRequest](), live: map[uint64]int{}, revs: map[[2]int]uint64{}}
+func newJournal(client storage.Client, l *layout, logger *zap.Logger, failed func(storageOperation, int)) *journal {
+	return &journal{client: client, layout: l, logger: logger, failed: failed, requests: newMailbox[*entryRequest](), live: map[uint64]int{}, revs: map[[2]int]uint64{}}
 }
 
 // start begins to write.
@@ -98,7 +100,11 @@ func (j *journal) leave(gone []entryRef, notes []note) {
 func (j *journal) close(ctx context.Context) error {
 	j.requests.close()
 	j.done.Wait()
-	return j.client.Close(ctx)
+	err := j.client.Close(ctx)
+	if err != nil {
+		j.failed(storageClose, 1)
+	}
+	return err
 }
 
 func (j *journal) run() {
@@ -154,6 +160,9 @@ func (j *journal) write(requests []*entryRequest) {
 		}
 		return
 	}
+	if len(batches) > 0 {
+		j.failed(storageAppend, len(batches))
+	}
 	for _, r := range batches {
 		r.reply <- err
 	}
@@ -168,6 +177,7 @@ func (j *journal) write(requests []*entryRequest) {
 	}
 	if len(leaving) > 0 {
 		j.pending = leaving
+		j.failed(storageAcknowledge, 1)
 		j.logger.Error("the storage does not take what was passed on; after a restart it would be passed on again", zap.Error(err))
 	}
 }

@@ -22,7 +22,8 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	if err != nil {
 		return nil, err
 	}
-	r := &restorer{client: client, logger: p.logger, own: p.own}
+	p.recorder.AnnounceStorage()
+	r := &restorer{client: client, logger: p.logger, own: p.own, failed: p.recorder.StorageFailed}
 	s, err := r.read(ctx, len(p.shards), time.Now())
 	if err == nil && !p.fits(s) {
 		s, err = p.divide(ctx, client, s)
@@ -39,7 +40,7 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	for _, c := range s.conversations {
 		conversations[c.stripe] = append(conversations[c.stripe], c.storedConversation)
 	}
-	p.journal = newJournal(client, s.layout, p.logger)
+	p.journal = newJournal(client, s.layout, p.logger, p.recorder.StorageFailed)
 	p.journal.live = s.live
 	for i, shard := range p.shards {
 		shard.assembler.decided.restore(decided[i])

@@ -227,6 +227,7 @@ type restorer struct {
 	client storage.Client
 	logger *zap.Logger
 	own    annotate.Namespace
+	failed func(storageOperation, int) // counts values that cannot be read
 	aside  []*storage.Operation
 	where  string // of what is set aside
 }
@@ -247,6 +248,7 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 	}
 	l, err := readLayout(text)
 	if err != nil {
+		r.failed(storageRead, 1)
 		r.logger.Warn("what is in the storage was set aside", zap.String("key", r.where+layoutKey), zap.Error(err))
 		return s, r.client.Set(ctx, r.where+layoutKey, text)
 	}
@@ -287,6 +289,7 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 	slices.SortStableFunc(s.decided, func(a, b storedDecidedIn) int { return int(int64(a.seq) - int64(b.seq)) }) //nolint:gosec // counters
 	slices.SortStableFunc(s.conversations, func(a, b storedConversationIn) int { return a.used.Compare(b.used) })
 	if len(r.aside) > 0 {
+		r.failed(storageRead, len(r.aside)/2)
 		r.logger.Warn("some of what is in the storage cannot be read and was set aside",
 			zap.Int("values", len(r.aside)/2), zap.String("under", r.where))
 		if err := r.client.Batch(ctx, r.aside...); err != nil {

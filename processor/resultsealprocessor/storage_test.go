@@ -40,6 +40,7 @@ type disk struct {
 	values map[string][]byte
 	plug   *plug
 	full   bool
+	stuck  bool // it cannot be closed
 	writes int
 }
 
@@ -120,7 +121,21 @@ func (p *plug) Delete(ctx context.Context, key string) error {
 	return p.Batch(ctx, storage.DeleteOperation(key))
 }
 
-func (p *plug) Close(context.Context) error { return nil }
+func (p *plug) Close(context.Context) error {
+	if p.d.stuck {
+		return errUnplugged
+	}
+	return nil
+}
+
+// storageFailures asserts what the processor counts of a storage.
+func storageFailures(t *testing.T, p *testProcessor, read, appended, acknowledged, closed int64) {
+	t.Helper()
+	metadatatest.AssertEqualProcessorResultsealStorageFailures(t, p.telemetry, points(
+		point(read, "operation", "read"), point(appended, "operation", "append"),
+		point(acknowledged, "operation", "acknowledge"), point(closed, "operation", "close"),
+	), ignoreTime)
+}
 
 type diskHost struct{ d *disk }
 
@@ -283,11 +298,34 @@ func TestBatchThatCannotBeWritten(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 2, sink.SpanCount())
 		require.Empty(t, d.keys("/e/"))
+		storageFailures(t, p, 0, 1, 0, 0)
 		d.full = false
 		require.NoError(t, p.ConsumeTraces(context.Background(), td))
 		p.shutdown(t)
+		storageFailures(t, p, 0, 1, 0, 0)
 		require.Equal(t, 2, sink.SpanCount(), "it stays in the storage")
 		require.Len(t, d.keys("/e/"), 1)
+	})
+}
+
+// What was forwarded is counted once for each write that fails, and so is a storage
+// that cannot be closed.
+func TestStorageThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, sink := newDisk(), new(consumertest.TracesSink)
+		p, logs := startOn(t, d, sink, conversationPolicy)
+		storageFailures(t, p, 0, 0, 0, 0)
+		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "a", "order", "1")))
+		d.kill()
+		require.ErrorIs(t, p.ConsumeTraces(context.Background(), turnOf(2, "a", "order", "1")), errUnplugged)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		require.Equal(t, 2, sink.SpanCount(), "spans that were accepted are forwarded")
+		storageFailures(t, p, 0, 1, 1, 0)
+		d.stuck = true
+		p.shutdown(t)
+		storageFailures(t, p, 0, 1, 3, 1) // with the last requests, and after them
+		require.Equal(t, 3, logs.FilterMessageSnippet("does not take what was passed on").Len())
 	})
 }
 
@@ -335,6 +373,7 @@ func TestDamagedStorage(t *testing.T) {
 				p, logs := startOn(t, d, sink, conversationPolicy)
 				require.Len(t, d.keys("aside/"), c.aside)
 				require.Equal(t, c.aside > 0, logs.FilterMessageSnippet("set aside").Len() == 1)
+				storageFailures(t, p, int64(c.aside), 0, 0, 0)
 				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(7, "new", "order", "1")))
 				time.Sleep(11 * time.Second)
 				synctest.Wait()
@@ -446,7 +485,7 @@ func TestLaterStateOfAConversationStays(t *testing.T) {
 	d := newDisk()
 	client, err := d.GetClient(context.Background(), component.KindProcessor, component.MustNewID("x"), "")
 	require.NoError(t, err)
-	j := newJournal(client, newLayout("g", 1), zap.NewNop())
+	j := newJournal(client, newLayout("g", 1), zap.NewNop(), func(storageOperation, int) { t.Error("nothing failed") })
 	j.start()
 	of := func(state string, rev uint64) []note {
 		return []note{{table: conversationTable, framed: frame([]byte(state)), rev: rev}}

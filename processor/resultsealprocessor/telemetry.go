@@ -98,6 +98,7 @@ const (
 	forgottenSeries
 	gapSeries
 	reloadSeries
+	storageSeries
 )
 
 var seriesAttributes = [...][]string{
@@ -109,6 +110,7 @@ var seriesAttributes = [...][]string{
 	forgottenSeries:   {"cause"},
 	gapSeries:         {"reason"},
 	reloadSeries:      {"outcome"},
+	storageSeries:     {"operation"},
 }
 
 // otherTool stands for all tools after the first max_tools.
@@ -263,6 +265,29 @@ func (r *recorder) Retried() {
 // Unscored counts a trace whose scoring failed.
 func (r *recorder) Unscored() {
 	r.add(r.builder.ProcessorResultsealUnscoredTraces, 1, series{causeSeries, [5]string{"panic"}})
+}
+
+// storageOperation is what the processor asks of the storage.
+type storageOperation string
+
+// The values of storageOperation.
+const (
+	storageRead        storageOperation = "read"
+	storageAppend      storageOperation = "append"
+	storageAcknowledge storageOperation = "acknowledge"
+	storageClose       storageOperation = "close"
+)
+
+// AnnounceStorage makes the failures of a storage visible with the value 0.
+func (r *recorder) AnnounceStorage() {
+	for _, operation := range [...]storageOperation{storageRead, storageAppend, storageAcknowledge, storageClose} {
+		r.StorageFailed(operation, 0)
+	}
+}
+
+// StorageFailed counts operations of the storage that failed.
+func (r *recorder) StorageFailed(operation storageOperation, failures int) {
+	r.add(r.builder.ProcessorResultsealStorageFailures, int64(failures), series{storageSeries, [4]string{string(operation)}})
 }
 
 // ScoreDuration records how long one trace took.

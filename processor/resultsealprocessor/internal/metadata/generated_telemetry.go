@@ -42,6 +42,7 @@ type TelemetryBuilder struct {
 	ProcessorResultsealSessions          metric.Int64Counter
 	ProcessorResultsealSessionsActive    metric.Int64ObservableGauge
 	ProcessorResultsealSessionsForgotten metric.Int64Counter
+	ProcessorResultsealStorageFailures   metric.Int64Counter
 	ProcessorResultsealTracesActive      metric.Int64ObservableGauge
 	ProcessorResultsealUncontractedCalls metric.Int64Counter
 	ProcessorResultsealUnscoredTraces    metric.Int64Counter
@@ -214,6 +215,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_resultseal_sessions_forgotten",
 		metric.WithDescription("Conversations whose monitors were given up. A later trace of one begins them anew [Alpha]"),
 		metric.WithUnit("{sessions}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorResultsealStorageFailures, err = builder.meter.Int64Counter(
+		"otelcol_processor_resultseal_storage_failures",
+		metric.WithDescription("Operations of the storage that failed. read, a stored value was damaged and set aside at start; append, a batch could not be written and its sender was told to retry; acknowledge, a write about traces that were forwarded failed and is retried, and after a restart they would be forwarded again; close, the storage could not be closed [Alpha]"),
+		metric.WithUnit("{operations}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealTracesActive, err = builder.meter.Int64ObservableGauge(

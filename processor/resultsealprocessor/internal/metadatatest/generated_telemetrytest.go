@@ -240,6 +240,22 @@ func AssertEqualProcessorResultsealSessionsForgotten(t *testing.T, tt *component
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }
 
+func AssertEqualProcessorResultsealStorageFailures(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_processor_resultseal_storage_failures",
+		Description: "Operations of the storage that failed. read, a stored value was damaged and set aside at start; append, a batch could not be written and its sender was told to retry; acknowledge, a write about traces that were forwarded failed and is retried, and after a restart they would be forwarded again; close, the storage could not be closed [Alpha]",
+		Unit:        "{operations}",
+		Data: metricdata.Sum[int64]{
+			Temporality: metricdata.CumulativeTemporality,
+			IsMonotonic: true,
+			DataPoints:  dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_processor_resultseal_storage_failures")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
 func AssertEqualProcessorResultsealTracesActive(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_traces_active",

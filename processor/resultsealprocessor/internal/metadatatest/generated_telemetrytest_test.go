@@ -44,6 +44,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorResultsealSessionGaps.Add(context.Background(), 1)
 	tb.ProcessorResultsealSessions.Add(context.Background(), 1)
 	tb.ProcessorResultsealSessionsForgotten.Add(context.Background(), 1)
+	tb.ProcessorResultsealStorageFailures.Add(context.Background(), 1)
 	tb.ProcessorResultsealUncontractedCalls.Add(context.Background(), 1)
 	tb.ProcessorResultsealUnscoredTraces.Add(context.Background(), 1)
 	AssertEqualProcessorResultsealBytesActive(t, testTel,
@@ -86,6 +87,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealSessionsForgotten(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorResultsealStorageFailures(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealTracesActive(t, testTel,
