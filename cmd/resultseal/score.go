@@ -254,8 +254,8 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 	if j.options, err = loadDialects(o.dialects); err != nil {
 		return judged{}, err
 	}
-	if o.jobs < 1 {
-		return judged{}, invalidArgument(fmt.Sprintf("--jobs must be 1 or more, got %d", o.jobs))
+	if o.jobs < 0 {
+		return judged{}, invalidArgument(fmt.Sprintf("--jobs must not be negative, got %d; leave it out for as many as there are processors", o.jobs))
 	}
 	stderr := cmd.ErrOrStderr()
 	bar := newBar(stderr, isTerminal(stderr), progressDelay, paths)
