@@ -287,7 +287,7 @@ func (r *recorder) AnnounceStorage() {
 
 // StorageFailed counts operations of the storage that failed.
 func (r *recorder) StorageFailed(operation storageOperation, failures int) {
-	r.add(r.builder.ProcessorResultsealStorageFailures, int64(failures), series{storageSeries, [4]string{string(operation)}})
+	r.add(r.builder.ProcessorResultsealStorageFailures, int64(failures), series{storageSeries, [5]string{string(operation)}})
 }
 
 // ScoreDuration records how long one trace took.
