@@ -156,7 +156,7 @@ func TestNegativeJobs(t *testing.T) {
 	} {
 		got := execute("", append(command, traces, "--jobs", "-1")...)
 		require.Equal(t, 2, got.code)
-		require.True(t, strings.HasSuffix(got.stderr, "resultseal: INVALID_ARGUMENT: --jobs must not be negative, got -1; leave it out for as many as there are processors\n"), got.stderr)
+		require.True(t, strings.HasSuffix(got.stderr, "resultseal: INVALID_ARGUMENT: --jobs must be between 0 and 1024, got -1; leave it out for as many as there are processors\n"), got.stderr)
 	}
 }
 

@@ -40,6 +40,9 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if o.annotated != "" {
 		return invalidArgument("--explain and --annotated do not go together")
 	}
+	if err := o.input.keep([]namedFile{{"--out", out}}, files, namedFile{"--policy", o.policy}); err != nil {
+		return err
+	}
 	wanted := strings.ToLower(strings.TrimPrefix(o.explain, "0x"))
 	p, err := loadPolicy(o.policy)
 	if err != nil {

@@ -61,6 +61,9 @@ func runInit(cmd *cobra.Command, files []string, o *initOptions) error {
 			return invalidArgument(o.out + " is there already; --force overwrites it")
 		}
 	}
+	if err := o.input.keep([]namedFile{{"--out", o.out}}, files); err != nil {
+		return err
+	}
 	const most = 8
 	if o.tails > most {
 		return invalidArgument(fmt.Sprintf("--tails is at most %d", most))

@@ -96,6 +96,7 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 		},
 	}
 	err := traceread.Read(paths, stdin, j.jobs, traceread.Handler{
+		MaxValue: j.memory * heldShare / valueShare,
 		Traces: func(td ptrace.Traces, place traceread.Place) error {
 			at = place
 			traces.AddFrom(td, place)

@@ -77,6 +77,10 @@ func (m *memoryFlag) Type() string { return "size" }
 // being parsed and judged need their room.
 const heldShare = 4
 
+// valueShare is what part of the memory one value of the input may take: it is read
+// into a buffer that grows, and then parsed.
+const valueShare = 8
+
 // lazyCollector is how much the heap may grow before garbage is collected, in
 // percent. Twice the usual saves a fifth of the work, and the memory is kept
 // within its limit all the same.

@@ -5,10 +5,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,7 +62,7 @@ func outputs(format string, out []string, stdout io.Writer) ([]output, error) {
 		if o.format == "" {
 			o.format = defaultFormat(o.file, stdout)
 		}
-		if slices.ContainsFunc(all, func(p output) bool { return sameFile(p.file, o.file) }) {
+		if slices.ContainsFunc(all, func(p output) bool { return p.file == o.file || isSameFile(p.file, o.file) }) {
 			return nil, invalidArgument(fmt.Sprintf("--out names %s twice", cmp.Or(o.file, "standard output")))
 		}
 		all = append(all, o)
@@ -83,22 +81,13 @@ func defaultFormat(file string, stdout io.Writer) string {
 	return "json"
 }
 
-// sameFile reports whether two names are of one file. "" is standard output.
-func sameFile(a, b string) bool {
-	if a == "" || b == "" {
-		return a == b
-	}
-	return filepath.Clean(a) == filepath.Clean(b)
-}
-
 // writeTo writes to a file, or to standard output if there is no name.
 func writeTo(stdout io.Writer, name, flag string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(stdout)
 	}
-	f, err := os.Create(name)
-	if err != nil {
+	if err := writeFile(name, write); err != nil {
 		return invalidArgument(flag + ": " + err.Error())
 	}
-	return errors.Join(write(f), f.Close())
+	return nil
 }

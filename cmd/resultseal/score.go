@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -41,6 +40,9 @@ type scoreOptions struct {
 	showContent bool
 }
 
+// maxJobs bounds --jobs: each is a goroutine with buffers of its own.
+const maxJobs = 1024
+
 // inputOptions are the flags of commands that read traces.
 type inputOptions struct {
 	strict   bool
@@ -56,6 +58,20 @@ func (o *inputOptions) register(cmd *cobra.Command) {
 	o.memory = defaultMemory()
 	f.Var(&o.memory, "memory", "how much memory to use, 0 for no bound: traces that were not added to for the longest time are judged first")
 	f.BoolVar(&o.strict, "strict", false, "stop at the first broken file or line")
+}
+
+// keep refuses outputs that would overwrite the traces or another file that is
+// read.
+func (o *inputOptions) keep(written []namedFile, traces []string, others ...namedFile) error {
+	paths, err := traceread.Paths(traces)
+	if err != nil {
+		return invalidArgument(err.Error())
+	}
+	read := append(others, namedFile{"--dialects", o.dialects})
+	for _, path := range paths {
+		read = append(read, namedFile{"the input", path})
+	}
+	return checkOutputs(written, read)
 }
 
 func newScoreCommand() *cobra.Command {
@@ -110,9 +126,6 @@ func (o *scoreOptions) check(stdout io.Writer) error {
 	if o.outputs, err = outputs(o.format, o.out, stdout); err != nil {
 		return err
 	}
-	if o.annotated != "" && slices.ContainsFunc(o.outputs, func(out output) bool { return sameFile(out.file, o.annotated) }) {
-		return invalidArgument("--out and --annotated name the same file")
-	}
 	return nil
 }
 
@@ -122,6 +135,13 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	if o.explain != "" {
 		return runExplain(cmd, files, o)
+	}
+	written := []namedFile{{"--annotated", o.annotated}}
+	for _, out := range o.outputs {
+		written = append(written, namedFile{"--out", out.file})
+	}
+	if err := o.input.keep(written, files, namedFile{"--policy", o.policy}); err != nil {
+		return err
 	}
 	p, err := loadPolicy(o.policy)
 	if err != nil {
@@ -213,7 +233,7 @@ func originOf(v *verdict) report.Origin {
 
 // loadPolicy reads the file of --policy.
 func loadPolicy(name string) (*policy.Policy, error) {
-	text, err := os.ReadFile(name)
+	text, err := readText(name)
 	if err != nil {
 		return nil, invalidArgument("--policy: " + err.Error())
 	}
@@ -229,7 +249,7 @@ func loadDialects(name string) (genai.Options, error) {
 	if name == "" {
 		return genai.Options{}, nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := readText(name)
 	if err != nil {
 		return genai.Options{}, invalidArgument("--dialects: " + err.Error())
 	}
@@ -254,8 +274,8 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 	if j.options, err = loadDialects(o.dialects); err != nil {
 		return judged{}, err
 	}
-	if o.jobs < 0 {
-		return judged{}, invalidArgument(fmt.Sprintf("--jobs must not be negative, got %d; leave it out for as many as there are processors", o.jobs))
+	if o.jobs < 0 || o.jobs > maxJobs {
+		return judged{}, invalidArgument(fmt.Sprintf("--jobs must be between 0 and %d, got %d; leave it out for as many as there are processors", maxJobs, o.jobs))
 	}
 	stderr := cmd.ErrOrStderr()
 	bar := newBar(stderr, isTerminal(stderr), progressDelay, paths)

@@ -266,7 +266,7 @@ func TestScoreOut(t *testing.T) {
 
 	got = execute("", "score", "--policy", examplePolicy, "--out", out, "--annotated", out, exampleTraces)
 	require.Equal(t, 2, got.code)
-	require.Equal(t, "resultseal: INVALID_ARGUMENT: --out and --annotated name the same file\n", got.stderr)
+	require.Regexp(t, `^resultseal: INVALID_ARGUMENT: --annotated \S+report.json and --out \S+report.json are one file\n$`, got.stderr)
 
 	got = execute("", "score", "--policy", examplePolicy, "--out", filepath.Join(out, "no", "folder"), exampleTraces)
 	require.Equal(t, 2, got.code)

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -96,9 +95,6 @@ func (o *validateOptions) exit(worst, warnings int) error {
 	return exitCode(worst)
 }
 
-// maxPolicy bounds the size of a policy file.
-const maxPolicy = 16 << 20
-
 // validate checks a file, tells on standard error what is wrong with it and on
 // standard output that nothing is, and returns the exit status and the number of
 // warnings. A file that was not named itself is passed over if it is something else.
@@ -156,16 +152,9 @@ func acknowledged(r *policy.Review) string {
 
 // readDocumentFile reads a file.
 func readDocumentFile(name string) (*documentFile, error) {
-	info, err := os.Stat(name)
+	text, err := readText(name)
 	if err != nil {
-		return nil, invalidArgument(err.Error())
-	}
-	if info.Size() > maxPolicy {
-		return nil, &engine.Error{Code: engine.CodeLimitExceeded, Offset: -1, Message: fmt.Sprintf("%s: file of more than %d bytes", name, maxPolicy)}
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, invalidArgument(err.Error())
+		return nil, readFailure(err)
 	}
 	return &documentFile{name: name, text: text}, nil
 }

@@ -50,6 +50,9 @@ func looksLikeProtobuf(head []byte) bool {
 func (s *stream) protobuf() bool {
 	for at, parts := int64(0), 0; ; parts++ {
 		length, n, err := fieldHeader(s.r)
+		if err == nil && length > uint64(s.pool.maxValue) { //nolint:gosec // positive
+			return s.broken(0, s.pool.tooLarge())
+		}
 		if errors.Is(err, io.EOF) {
 			return true
 		}
@@ -126,6 +129,8 @@ func (s *stream) frames() bool {
 			return true
 		case err != nil || length > maxRequest:
 			return s.broken(0, fmt.Errorf("message %d breaks off", n))
+		case int64(length) > int64(s.pool.maxValue):
+			return s.broken(0, s.pool.tooLarge())
 		}
 		var text bytes.Buffer
 		if _, err := io.CopyN(&text, s.r, int64(length)); err != nil {

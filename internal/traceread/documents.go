@@ -178,8 +178,8 @@ func (s *stream) raw(into []byte) ([]byte, error) {
 		if c.done {
 			return into, nil
 		}
-		if len(into) > maxRequest {
-			return nil, errors.New("one value is larger than can be read")
+		if len(into) > s.pool.maxValue {
+			return nil, s.pool.tooLarge()
 		}
 	}
 }

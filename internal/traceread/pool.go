@@ -14,6 +14,7 @@ import (
 // which they were read. It holds no more texts than it has goroutines, twice.
 type pool struct {
 	longLine int // see longLine
+	maxValue int // see Handler
 	h        Handler
 	work     chan *job
 	ordered  chan *job
@@ -37,7 +38,8 @@ type job struct {
 func newPool(jobs int, h Handler) *pool {
 	jobs = max(jobs, 1)
 	p := &pool{
-		longLine: longLine,
+		longLine: min(longLine, h.maxValue()),
+		maxValue: h.maxValue(),
 		h:        h,
 		work:     make(chan *job),
 		ordered:  make(chan *job, 2*jobs),

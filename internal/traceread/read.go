@@ -71,6 +71,26 @@ type Handler struct {
 	// Read is told how many bytes of a file were consumed, from another
 	// goroutine; nil if nobody asks.
 	Read func(bytes int)
+	// MaxValue bounds a value that has to be in memory as a whole, in bytes after
+	// decompression: a line, a span, an element of a list. What is larger is
+	// broken. 0 is what a protobuf message may have, 2 GiB.
+	MaxValue int64
+}
+
+// minValue is the least MaxValue: the buffer for reading.
+const minValue = 1 << 16
+
+// maxValue is the bound of one value.
+func (h *Handler) maxValue() int {
+	if h.MaxValue <= 0 {
+		return maxRequest
+	}
+	return int(min(max(h.MaxValue, minValue), maxRequest))
+}
+
+// tooLarge is the error of a value that exceeds the bound.
+func (p *pool) tooLarge() error {
+	return fmt.Errorf("one value takes more than %d bytes, where reading stopped; more memory (--memory) raises this bound", p.maxValue)
 }
 
 // Read reads files one after the other; "-" is stdin. Up to jobs goroutines
