@@ -139,6 +139,9 @@ func (c conversations) Conversation(id string) *score.Conversation {
 	return c[id]
 }
 
+// Skip implements score.Conversations.
+func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }
+
 // bench is where traces are judged. They are independent of each other unless a
 // protocol follows conversations, whose traces are judged in order.
 type bench struct {

@@ -278,3 +278,5 @@ func (c conversations) Conversation(id string) *score.Conversation {
 	}
 	return c[id]
 }
+
+func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }

@@ -32,6 +32,17 @@ func ConversationName(conversation string) string {
 	return id + "@" + strings.ReplaceAll(tenants, tenantSeparator, ",")
 }
 
+// lacksTenant reports whether the resource lacks an attribute that belongs to a
+// conversation's identity.
+func (d *Decoder) lacksTenant(resource pcommon.Map) bool {
+	for _, name := range d.tenants {
+		if _, ok := resource.Get(name); !ok {
+			return true
+		}
+	}
+	return false
+}
+
 // ofTenant bounds a conversation's id and adds the resource's part. An attribute that the
 // resource lacks is an empty one.
 func (d *Decoder) ofTenant(id string, resource pcommon.Map) string {

@@ -122,6 +122,7 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		resource:     resource.Attributes(),
 	}
 	s.Service = Service(resource)
+	s.ResourceDropped = resource.DroppedAttributesCount() > 0
 	if s.End < s.Start {
 		s.End = s.Start
 	}
@@ -131,12 +132,14 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 	if d.seen&forConversation != 0 {
 		if s.Conversation = d.conversation(); s.Conversation != "" {
 			s.Conversation = d.ofTenant(s.Conversation, s.resource)
+			s.ConversationDropped = s.ResourceDropped && d.lacksTenant(s.resource)
 		}
 	}
 	if d.seen&forMark != 0 || s.Name != "" && d.named[s.Name[0]] {
 		s.Kind = d.kind(s)
 	}
 	if s.Kind != Other {
+		s.Dropped = s.Dropped || droppedInEvents(span)
 		d.facts(s, span)
 	}
 	if s.Agent == "" && d.seen&forAgent != 0 {
@@ -144,6 +147,17 @@ func (d *Decoder) Decode(s *Span, resource pcommon.Resource, scope pcommon.Instr
 		s.Agent = d.first(d.agentNames)
 	}
 	d.reset()
+}
+
+// droppedInEvents reports whether the SDK dropped attributes of the span's events,
+// where messages, results and exceptions may stand.
+func droppedInEvents(span ptrace.Span) bool {
+	for _, e := range span.Events().All() {
+		if e.DroppedAttributesCount() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // RemoteParent reads the span's flags: bit 8 says that bit 9 is meaningful, bit 9

@@ -67,6 +67,11 @@ type Span struct {
 	// content, see [Dialect].
 	ContentSwitch string
 
+	// ResourceDropped is set when the SDK reported that it dropped attributes of the
+	// span's resource, ConversationDropped when one that belongs to the conversation's
+	// identity may be among them.
+	ResourceDropped, ConversationDropped bool
+
 	// Dropped is set when the SDK reported that it dropped attributes or events,
 	// so that what is absent here may have been there.
 	Dropped bool

@@ -97,6 +97,8 @@ func (c conversations) Conversation(id string) *score.Conversation {
 	return c[id]
 }
 
+func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }
+
 const unsealed = "no-action-on-an-unsealed-fact"
 
 // The page in a real browser: it says what the report says, its filters work by

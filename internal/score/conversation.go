@@ -53,15 +53,28 @@ type knownCall struct {
 // maxKnownCalls bounds the calls that are remembered: the last so many.
 const maxKnownCalls = 256
 
-// Conversations finds the state of a conversation, and makes it where there is
-// none. A nil Conversations follows each conversation no further than its trace.
+// Conversations finds the state of conversations. A nil Conversations follows each
+// conversation no further than its trace.
 type Conversations interface {
+	// Conversation returns the state of a conversation, and makes it where there is
+	// none.
 	Conversation(id string) *Conversation
+	// Skip evicts the state of a conversation, because a trace that is part of it is
+	// not followed.
+	Skip(id string)
 }
+
+// EvictedConversation returns the state of a conversation whose earlier state was
+// evicted.
+func EvictedConversation() *Conversation { return &Conversation{gaps: GapSet(GapEvicted)} }
+
+// MaxConversations is how many conversations of one trace are followed: those that
+// appear first. A trace has one, or a few where agents share it.
+const MaxConversations = 16
 
 // converse steps the protocols that follow conversations, one conversation of
 // the trace at a time.
-func (s *Scorer) converse(t *trace, v *Session, observations map[*call]*Observation, store Conversations) {
+func (s *Scorer) converse(t *trace, v *Session, observations map[*call]*Observation, store Conversations, live *Live) {
 	if !s.conversational {
 		return
 	}
@@ -70,30 +83,52 @@ func (s *Scorer) converse(t *trace, v *Session, observations map[*call]*Observat
 		if store != nil && id != "" {
 			c = store.Conversation(id)
 		}
-		s.turn(t, id, c, v, observations)
+		s.turn(t, id, c, v, observations, live)
+	}
+	v.Unfollowed = len(t.further)
+	if store == nil {
+		return
+	}
+	for _, id := range t.further {
+		store.Skip(id)
 	}
 }
 
-// conversations lists the conversations of a trace, in order of appearance. Spans
-// without one are a conversation of their own, if they tell anything.
+// conversations lists the conversations of a trace that are followed, in order of
+// appearance. Spans without one are a conversation of their own, if they tell
+// anything.
 func (t *trace) conversations() []string {
-	var ids []string
+	if t.listed {
+		return t.followed
+	}
+	t.listed = true
 	seen := map[string]bool{}
+	named := 0
 	for _, i := range t.order {
 		id := t.nodes[i].conversation
 		if seen[id] || id == "" && t.spans[i].Kind == genai.Other {
 			continue
 		}
 		seen[id] = true
-		ids = append(ids, id)
+		if id != "" {
+			if named++; named > MaxConversations {
+				t.further = append(t.further, id)
+				continue
+			}
+		}
+		t.followed = append(t.followed, id)
 	}
-	return ids
+	return t.followed
 }
 
 // turn steps the protocols of one conversation by one trace.
-func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observations map[*call]*Observation) {
+func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observations map[*call]*Observation, live *Live) {
 	t.work.spend(len(t.order)) // each conversation goes over all spans
 	within := func(span int) bool { return t.nodes[span].conversation == id }
+	if id != "" && t.ahead(within, live.Latest) {
+		s.turnAhead(t, id, c, v, observations, within)
+		return
+	}
 	f := newFacts(t, within, &c.history, c.calls)
 	defer c.history.rest()
 	if f.began {
@@ -101,40 +136,99 @@ func (s *Scorer) turn(t *trace, id string, c *Conversation, v *Session, observat
 	}
 	f.earlier = c.gaps
 	f.unheard.add(c.unheard)
-
 	own := s.translate(f, observations)
+	followers := s.followers(f)
 
-	list, joined := f.list, false
-	late := len(list) > 0 && list[0].time < c.consumed
+	begin, end, some := extent(f, followers)
+	late, joined := some && begin < c.consumed, false
 	if late && !c.later {
-		c.outOfOrder(v)
+		v.outOfOrder()
 	}
-	for _, p := range s.policy.Protocols {
-		if p.Session != policy.SessionConversation || !t.follows(p, within) {
-			continue
-		}
-		state, joins := c.state(p)
-		f.list = list
+	for _, follower := range followers {
+		state, joins := c.state(follower.p)
+		joined = joined || joins
 		if late && joins {
 			// Its events belong before others that were stepped already.
-			f.list = nil
-			c.outOfOrder(v)
+			v.outOfOrder()
+			v.converse(t, id, standApart(f, follower.p, follower.list, own, state, GapOutOfOrder))
+		} else {
+			v.converse(t, id, advance(f, follower.p, follower.list, own, state, maxSeenConversation, (*runner).join))
 		}
-		joined = joined || joins
-		verdict := follow(f, p, own, state, maxSeenConversation)
-		verdict.Conversation = id
-		t.account.converses(id)
-		v.judge(verdict)
 	}
-	if c.later && (late || !joined) {
-		f.list = nil // none of it was consumed
+	if some && !(c.later && (late || !joined)) {
+		c.consumed = max(c.consumed, end)
 	}
-	c.remember(f, t)
+	c.remember(f)
+}
+
+// turnAhead steps the protocols of one conversation by a trace that is dated ahead
+// of the processor's clock: from their beginning, and without any effect on the
+// conversation but that the events may have happened.
+func (s *Scorer) turnAhead(t *trace, id string, c *Conversation, v *Session, observations map[*call]*Observation, within func(int) bool) {
+	v.Ahead = true
+	v.lacks(GapSet(GapAhead))
+	f := newFacts(t, within, &history{}, nil)
+	own := s.translate(f, observations)
+	c.gaps |= f.gaps
+	c.unheard.add(f.unheard)
+	alone, quiet := *f, *f
+	alone.gaps.Add(GapAhead) // what the conversation has seen is missing here
+	quiet.t = t.silently()
+	for _, follower := range s.followers(f) {
+		v.converse(t, id, advance(&alone, follower.p, follower.list, own, &followed{}, maxSeenConversation, (*runner).join))
+		if state, joins := c.state(follower.p); joins {
+			standApart(&quiet, follower.p, follower.list, own, state, GapAhead)
+		}
+	}
+}
+
+// follower is a protocol that follows a conversation, and the facts that it looks
+// at.
+type follower struct {
+	p    *policy.Protocol
+	list []fact
+}
+
+// followers returns the protocols that follow the conversation of these facts.
+func (s *Scorer) followers(f *facts) []follower {
+	var out []follower
+	for _, p := range s.policy.Protocols {
+		if p.Session == policy.SessionConversation && f.t.follows(p, f.within) {
+			out = append(out, follower{p, f.of(p)})
+		}
+	}
+	return out
+}
+
+// extent returns the times of the first and the last fact; some is false if there
+// is none.
+func extent(f *facts, followers []follower) (begin, end genai.Timestamp, some bool) {
+	add := func(list []fact) {
+		n := len(list)
+		if n == 0 {
+			return
+		}
+		if !some || list[0].time < begin {
+			begin = list[0].time
+		}
+		end, some = max(end, list[n-1].time), true
+	}
+	add(f.list)
+	for i := range followers {
+		add(followers[i].list)
+	}
+	return begin, end, some
+}
+
+// converse adds the verdict of a protocol that follows a conversation.
+func (v *Session) converse(t *trace, id string, p Protocol) {
+	p.Conversation = id
+	t.account.converses(id)
+	v.judge(p)
 }
 
 // outOfOrder notes that a trace's events could not join the conversation.
-func (c *Conversation) outOfOrder(v *Session) {
-	c.gaps.Add(GapOutOfOrder)
+func (v *Session) outOfOrder() {
 	v.OutOfOrder = true
 	v.lacks(GapSet(GapOutOfOrder))
 }
@@ -188,10 +282,7 @@ func (s *Scorer) translate(f *facts, observations map[*call]*Observation) map[*c
 }
 
 // remember keeps what the next trace needs.
-func (c *Conversation) remember(f *facts, t *trace) {
-	if n := len(f.list); n > 0 {
-		c.consumed = max(c.consumed, f.list[n-1].time)
-	}
+func (c *Conversation) remember(f *facts) {
 	c.gaps |= f.gaps
 	c.unheard.add(f.unheard)
 	at := make(map[string]int, len(c.calls))

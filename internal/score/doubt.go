@@ -51,6 +51,12 @@ func (r *runner) mayMatch(rule *policy.EventRule, x *fact) bool {
 	if o := r.observations[k]; o == nil && asksForVerdict(rule) || o != nil && !o.Uncaptured && !verdictMatches(rule, o) {
 		return false
 	}
+	return contentMayMatch(rule, k)
+}
+
+// contentMayMatch reports whether a call's arguments and result are what a rule
+// asks for, as far as they were captured.
+func contentMayMatch(rule *policy.EventRule, k *call) bool {
 	if !k.argumentsLost() && !fieldsMatch(rule.Arguments, k.argumentsValue, k.argumentsKnown) {
 		return false
 	}
@@ -109,10 +115,83 @@ func fieldsMatch(fields []policy.FieldGlob, v engine.Value, known bool) bool {
 // doubt notes what a fact may have been.
 func (r *runner) doubt(x *fact, events []session.Event) {
 	for _, e := range events {
-		if r.possible == nil {
-			r.possible = map[session.Event]struct{}{}
-		}
-		r.possible[e] = struct{}{}
+		r.mayHaveBeen(e, GapContent)
 	}
-	r.unread = r.unread || r.readsLost(x)
+	if r.readsLost(x) {
+		r.lacks.Add(GapContent)
+	}
+}
+
+// mayHaveBeen notes an event that may have happened, and the gap that says so.
+// There are no more of them than the protocol has events.
+func (r *runner) mayHaveBeen(e session.Event, gap Gap) {
+	if r.p.AssumeComplete && !processorGaps.Has(gap) {
+		return
+	}
+	r.lacks.Add(gap)
+	if e.Label != "" && r.p.Automaton.Symbol(e.Direction, e.Label) < 0 {
+		return // it could explain nothing
+	}
+	if r.possible == nil {
+		r.possible = map[session.Event]struct{}{}
+	}
+	r.possible[e] = struct{}{}
+}
+
+// unnamedCall notes the events that a call without a name, or its result, may
+// have been.
+func (r *runner) unnamedCall(x *fact) {
+	if len(r.p.Events) == 0 {
+		r.mayHaveBeen(session.Event{Direction: x.kind.Direction()}, GapUnnamedCall)
+		return
+	}
+	node := &r.f.t.nodes[x.span]
+	for _, rule := range r.p.Events {
+		if rule.Event != x.kind || !rule.Agents.Match(node.agent) || !rule.Services.Match(node.service) || !contentMayMatch(rule, x.call) {
+			continue
+		}
+		label, _ := rule.Label.Literal() // any label if that depends on the call
+		r.mayHaveBeen(session.Event{Direction: rule.Direction, Label: label}, GapUnnamedCall)
+	}
+}
+
+// stand notes what a fact of a trace that cannot join its conversation is to the
+// protocol.
+func (r *runner) stand(x *fact, gap Gap) {
+	event, _, _, ok := r.project(x)
+	doubts := r.doubts(x)
+	r.doubt(x, doubts)
+	for _, e := range doubts {
+		r.mayHaveBeen(e, gap)
+	}
+	for _, e := range r.inAnyTurn(x) {
+		r.mayHaveBeen(e, gap)
+	}
+	if !ok {
+		if len(doubts) == 0 && (x.delegated || r.p.Unmatched == policy.UnmatchedIgnore) {
+			return
+		}
+		event = session.Event{Direction: x.kind.Direction(), Label: defaultLabel(x)}
+		if r.p.Unmatched == policy.UnmatchedUnrecognized {
+			event.Label = session.UnrecognizedLabel
+		}
+	}
+	r.mayHaveBeen(event, gap)
+	r.out.Events = append(r.out.Events, Event{
+		Span: x.span, Name: event.String(), Time: x.time, Verdict: EventInconclusive, Reason: gap.Reason(), Registers: r.registers(),
+	})
+}
+
+// inAnyTurn returns the events that a message is to rules that ask for its place
+// in the conversation.
+func (r *runner) inAnyTurn(x *fact) (events []session.Event) {
+	if x.kind != policy.UserMessage {
+		return nil
+	}
+	other := *x
+	other.first = !x.first
+	if event, _, _, ok := r.project(&other); ok {
+		events = append(events, event)
+	}
+	return events
 }

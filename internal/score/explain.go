@@ -142,7 +142,7 @@ const (
 // nil, nil where Trace answers nil.
 func (s *Scorer) Explain(spans []genai.Span, store Conversations) (*Session, *Account) {
 	a := &Account{calls: map[*call]int{}, tries: map[*call][]Trial{}}
-	v := s.judge(spans, store, a)
+	v := s.judge(spans, store, &Live{}, a)
 	if v == nil {
 		return nil, nil
 	}

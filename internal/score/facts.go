@@ -46,8 +46,9 @@ type facts struct {
 	history *history
 	list    []fact
 	seq     int
-	gaps    Gaps // why an event may be missing: of the spans that count
-	earlier Gaps // the same, of the conversation's earlier traces
+	unnamed []fact // calls without a name, and their results
+	gaps    Gaps   // why an event may be missing: of the spans that count
+	earlier Gaps   // the same, of the conversation's earlier traces
 	unheard unheard
 	// began is set if the session's first model call shows a conversation that
 	// came before.
@@ -279,15 +280,46 @@ func (f *facts) call(k *call) {
 		if spans {
 			x.span, x.seq = k.spans[0], 0
 		}
-		f.list = append(f.list, x)
+		f.addCall(x)
 	}
 	if k.returned && !k.answered {
 		x := fact{kind: policy.ToolResult, span: k.at, time: k.end, late: spans || k.summed, call: k}
 		if !spans {
 			x.span, x.seq = k.shownAt, k.shownSeq
 		}
-		f.list = append(f.list, x)
+		f.addCall(x)
 	}
+}
+
+// addCall adds a call or its result. Without a name it is no event, but some event
+// happened.
+func (f *facts) addCall(x fact) {
+	if x.call.tool == "" {
+		f.unnamed = append(f.unnamed, x)
+		return
+	}
+	f.list = append(f.list, x)
+}
+
+// traceGaps are the gaps of the spans that count, whatever a protocol listens to.
+func (f *facts) traceGaps() Gaps {
+	gaps := f.gaps
+	if len(f.unnamed) > 0 {
+		gaps.Add(GapUnnamedCall)
+	}
+	return gaps
+}
+
+// of returns the facts for one protocol, in order: what happened, and the spans
+// that its rules name.
+func (f *facts) of(p *policy.Protocol) []fact {
+	spans := spanFacts(f.t, p, f.within)
+	if len(spans) == 0 {
+		return f.list
+	}
+	list := append(spans, f.list...)
+	f.order(list)
+	return list
 }
 
 func (f *facts) add(x fact) {

@@ -160,6 +160,11 @@ func (s Gaps) Strings() []string {
 // String returns the names with spaces between them.
 func (s Gaps) String() string { return strings.Join(s.Strings(), " ") }
 
+// processorGaps are the gaps that a processor makes itself. A policy that assumes
+// complete telemetry does not rule them out.
+const processorGaps = Gaps(1<<GapEvicted | 1<<GapOutOfOrder | 1<<GapAhead | 1<<GapRestart | 1<<GapOverflow | 1<<GapOversize |
+	1<<GapMaxAge | 1<<GapShutdown | 1<<GapPolicyChanged | 1<<GapUnscored)
+
 // spanGaps are the gaps of the trace's own spans, the one first whose reason is
 // given where there are several.
 var spanGaps = [...]Gap{GapParentMissing, GapDropped, GapRootMissing, GapModelCallMissing}

@@ -11,12 +11,12 @@ import "github.com/resultseal/otelcol-resultseal/internal/genai"
 // inherits from another late span counts.
 //
 // Joined reports whether the spans became part of what a protocol followed.
-func (s *Scorer) LateTurn(spans []genai.Span, store Conversations) (v *Session, joined bool) {
+func (s *Scorer) LateTurn(spans []genai.Span, store Conversations, live Live) (v *Session, joined bool) {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil, false
 	}
 	defer s.giveUp(spans, store, &v)
-	t := newTrace(spans, s.newWork(len(spans)))
+	t := s.newTrace(spans, &live)
 	v = &Session{TraceID: spans[0].TraceID, Root: t.root(), Duplicates: len(t.duplicates)}
 	v.describe(t)
 	c := newCalls(t, func(int) bool { return true }, nil, nil)
@@ -26,10 +26,14 @@ func (s *Scorer) LateTurn(spans []genai.Span, store Conversations) (v *Session, 
 	if s.conversational && store != nil {
 		for _, id := range t.conversations() {
 			if id != "" {
-				s.turn(t, id, store.Conversation(id), v, observations)
+				s.turn(t, id, store.Conversation(id), v, observations, &live)
 			}
 		}
+		for _, id := range t.further {
+			store.Skip(id)
+		}
+		v.Unfollowed = len(t.further)
 	}
 	v.index(t)
-	return v, len(v.Protocols) > 0 && !v.OutOfOrder
+	return v, len(v.Protocols) > 0 && !v.OutOfOrder && !v.Ahead
 }

@@ -201,6 +201,7 @@ func tell(v *score.Session, facts []genai.Span) string {
 		o := &v.Observations[i]
 		fmt.Fprintln(&out, id(o.Span), o.Tool, o.CallID, o.Contract.Name, o.Evaluation.TruthState, o.Evaluation.ReasonCodes, o.Record.Fingerprint)
 	}
+	fmt.Fprintln(&out, v.Gaps)
 	for _, c := range v.Uncontracted {
 		fmt.Fprintln(&out, id(c.Span), c.Tool, c.ID)
 	}
@@ -278,7 +279,7 @@ func checkUnjudged(t *rapid.T, v *score.Session) {
 }
 
 // checkCalls checks that every tool span is in one call, unless a copy of it is,
-// and that every call is judged once.
+// and that every call is judged once. A call without a name is none of a tool.
 func checkCalls(t *rapid.T, v *score.Session, account *score.Account, facts []genai.Span) {
 	in, ids := map[int]int{}, map[genai.SpanID]bool{}
 	judged := 0
@@ -290,7 +291,7 @@ func checkCalls(t *rapid.T, v *score.Session, account *score.Account, facts []ge
 			}
 			ids[facts[span].SpanID] = true
 		}
-		if !c.Prior || len(c.Spans) > 0 || c.Shown >= 0 {
+		if named := c.Tool != "" || c.Decided >= 0; named && (!c.Prior || len(c.Spans) > 0 || c.Shown >= 0) {
 			judged++
 		}
 	}

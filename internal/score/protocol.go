@@ -40,11 +40,12 @@ type followed struct {
 	// changed is set if earlier events of the conversation were not stepped, because
 	// the policy had not this protocol then, or another one by its name.
 	changed bool
-	// possible are events that may have been instead of what was seen, or
-	// besides, had the telemetry held more content; unread is set if a guard or
-	// a binding read what it does not hold.
+	// possible are events of the protocol that may have happened instead of those
+	// that were seen, or besides. One without a label stands for all of its
+	// direction. lacks are the gaps that say so, and those that say that a guard or
+	// a binding read something else than the call's content.
 	possible map[session.Event]struct{}
-	unread   bool
+	lacks    Gaps
 }
 
 // maxSeen bounds how many events of a session are kept to explain a violation.
@@ -54,36 +55,39 @@ const (
 	maxSeenTrace        = 100_000
 )
 
-// follow steps one protocol's monitor by a session's facts.
+// follow steps one protocol's monitor by a session's facts, those of the
+// protocol's span rules among them.
 func follow(f *facts, p *policy.Protocol, observations map[*call]*Observation, state *followed, maxSeen int) Protocol {
+	return advance(f, p, f.of(p), observations, state, maxSeen, (*runner).join)
+}
+
+// standApart notes the events of a trace that cannot join the conversation. It
+// moves no monitor: the events may have happened at any time, so each is
+// inconclusive and could explain others.
+func standApart(f *facts, p *policy.Protocol, list []fact, observations map[*call]*Observation, state *followed, gap Gap) Protocol {
+	return advance(f, p, list, observations, state, maxSeenConversation, func(r *runner, list []fact) {
+		for i := range list {
+			f.t.work.spend(1)
+			before := r.mark()
+			r.stand(&list[i], gap)
+			r.tell(&list[i], before)
+		}
+	})
+}
+
+// advance makes a protocol's verdict of what by does with the facts.
+func advance(f *facts, p *policy.Protocol, list []fact, observations map[*call]*Observation, state *followed, maxSeen int, by func(*runner, []fact)) Protocol {
 	v := Protocol{Protocol: p}
 	if state.monitor == nil {
 		state.monitor = p.Automaton.NewMonitor()
 	}
 	run := runner{f: f, p: p, observations: observations, followed: state, maxSeen: maxSeen, out: &v}
-	list := f.list
-	if spans := spanFacts(f.t, p, f.within); len(spans) > 0 {
-		list = append(spans, list...)
-		f.order(list)
+	for i := range f.unnamed {
+		run.unnamedCall(&f.unnamed[i])
 	}
-	if p.ParallelCalls == policy.Serialize {
-		list = serialized(list)
-	}
-	seen := len(state.seen)
-	for i := range list {
-		f.t.work.spend(1)
-		before := run.mark()
-		run.step(&list[i])
-		run.tell(&list[i], before)
-	}
-	run.conclude(seen)
+	by(&run, list)
 	v.Gaps = run.gaps()
 	run.close()
-	if len(state.possible) > 0 || state.unread {
-		// For the conversation's next trace.
-		state.cut, state.unread = true, true
-		state.possible = nil
-	}
 	v.Complete = state.monitor.Terminal() && !state.monitor.Halted()
 	state.worst = max(state.worst, worst(v.Events))
 	v.Verdict = state.worst
@@ -125,6 +129,21 @@ type runner struct {
 
 	began int // the state before the first step; for an account only, as steps
 	steps []StepAccount
+}
+
+// join steps the monitor by facts that come after all that it has seen.
+func (r *runner) join(list []fact) {
+	if r.p.ParallelCalls == policy.Serialize {
+		list = serialized(list)
+	}
+	seen := len(r.seen)
+	for i := range list {
+		r.f.t.work.spend(1)
+		before := r.mark()
+		r.step(&list[i])
+		r.tell(&list[i], before)
+	}
+	r.conclude(seen)
 }
 
 func (r *runner) step(x *fact) {
@@ -237,16 +256,8 @@ func (r *runner) explained(seen []session.Event, missing func(session.Direction,
 
 // missing says why an event may be missing, and which ones.
 func (r *runner) missing() (why string, which func(session.Direction, string) bool) {
-	if r.p.AssumeComplete && !r.changed {
-		return "", nil
-	}
-	if !r.p.AssumeComplete {
-		why = cmp.Or(r.f.gaps.reason(), r.f.earlier.reason())
-	}
-	if why == "" && r.changed {
-		why = GapPolicyChanged.Reason()
-	}
-	if why != "" {
+	counts := r.counted()
+	if why := cmp.Or((r.f.gaps & counts).reason(), (r.f.earlier & counts).reason(), r.changes().reason()); why != "" {
 		return why, func(session.Direction, string) bool { return true }
 	}
 	kinds := r.unheard()
@@ -255,38 +266,49 @@ func (r *runner) missing() (why string, which func(session.Direction, string) bo
 	}
 	return why, func(d session.Direction, label string) bool {
 		_, possible := r.possible[session.Event{Direction: d, Label: label}]
-		return possible || says(r.p, kinds, d, label)
+		_, wildcard := r.possible[session.Event{Direction: d}]
+		return possible || wildcard || says(r.p, kinds, d, label)
 	}
+}
+
+// counted are the gaps that the policy does not rule out.
+func (r *runner) counted() Gaps {
+	if r.p.AssumeComplete {
+		return processorGaps
+	}
+	return ^Gaps(0)
 }
 
 // ownGaps are the gaps that are none to other protocols: what this one listens to
 // or reads and the telemetry does not hold. unheard are the kinds of messages
 // that were not captured.
-func (r *runner) ownGaps(unheard []policy.EventKind) (gaps Gaps) {
+func (r *runner) ownGaps(unheard []policy.EventKind) Gaps {
+	gaps := r.lacks
 	if len(unheard) > 0 {
 		gaps.Add(GapMessages)
 	}
-	if len(r.possible) > 0 || r.unread {
-		gaps.Add(GapContent)
-	}
-	return gaps
+	return gaps & r.counted()
 }
 
 // gaps are all that could explain what the protocol seems to see.
 func (r *runner) gaps() Gaps {
-	var changed Gaps
+	return (r.f.gaps|r.f.earlier)&r.counted() | r.changes() | r.ownGaps(r.unheard())
+}
+
+// changes is the gap of a protocol that was changed within the conversation.
+func (r *runner) changes() Gaps {
 	if r.changed {
-		changed.Add(GapPolicyChanged)
+		return GapSet(GapPolicyChanged)
 	}
-	if r.p.AssumeComplete {
-		return changed
-	}
-	return r.f.gaps | r.f.earlier | r.ownGaps(r.unheard()) | changed
+	return 0
 }
 
 // unheard returns the kinds of messages that the protocol listens to and that
 // were not all captured.
 func (r *runner) unheard() (kinds []policy.EventKind) {
+	if r.p.AssumeComplete {
+		return nil
+	}
 	for _, k := range [...]struct {
 		kind policy.EventKind
 		lost bool

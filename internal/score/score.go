@@ -6,6 +6,8 @@ package score
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
@@ -22,19 +24,28 @@ type Scorer struct {
 	protocols  uint64   // identifies the protocols that follow conversations, all together
 
 	done <-chan struct{} // see Until
+
+	services bool     // something is matched by service.name
+	resource []string // attributes of resources that templates read
 }
 
 // New returns a scorer for a compiled policy.
 func New(p *policy.Policy) *Scorer {
 	s := &Scorer{policy: p}
+	_, s.resource = p.AttributeNames()
+	for _, contract := range p.Contracts {
+		s.services = s.services || len(contract.Match.Services) > 0
+	}
 	var all []uint64
 	for _, protocol := range p.Protocols {
+		s.services = s.services || len(protocol.Match.Services) > 0
 		s.identities = append(s.identities, identity(protocol))
 		if protocol.Session == policy.SessionConversation {
 			s.conversational = true
 			all = append(all, identity(protocol))
 		}
 		for _, rule := range protocol.Events {
+			s.services = s.services || len(rule.Services) > 0
 			if rule.Event == policy.SpanEvent {
 				s.named = append(s.named, rule.SpanName)
 			}
@@ -58,24 +69,93 @@ func (s *Scorer) Policy() *policy.Policy { return s.policy }
 // Protocols that follow conversations go on from where store says that they
 // were; traces of one conversation are to be judged in order.
 func (s *Scorer) Trace(spans []genai.Span, store Conversations) *Session {
-	return s.judge(spans, store, nil)
+	return s.judge(spans, store, &Live{}, nil)
+}
+
+// Live is what a processor knows of a trace besides its spans. Zero values are what
+// is known of a recorded one.
+type Live struct {
+	// Gaps are why more of the trace may come.
+	Gaps Gaps
+	// Started is when the processor began to accept spans without knowing those
+	// before; 0 if it knows all. A trace that began before, and that had not ended
+	// for MaxAge then, may have lost spans.
+	Started genai.Timestamp
+	MaxAge  time.Duration
+	// Latest is the latest time that the processor's clock allows for spans; 0
+	// allows any.
+	Latest genai.Timestamp
+}
+
+// LiveTrace is [Scorer.Trace] in a processor.
+func (s *Scorer) LiveTrace(spans []genai.Span, store Conversations, live Live) *Session {
+	return s.judge(spans, store, &live, nil)
+}
+
+// restarted reports whether the processor may have been started while the spans'
+// trace was under way. A span without a start says nothing.
+func (l *Live) restarted(spans []genai.Span) bool {
+	if l.Started == 0 {
+		return false
+	}
+	oldest := l.Started - min(l.Started, genai.Timestamp(max(0, l.MaxAge)))
+	began, lasted := false, false
+	for i := range spans {
+		began = began || spans[i].Start > 0 && spans[i].Start < l.Started
+		lasted = lasted || spans[i].End > oldest
+	}
+	return began && lasted
+}
+
+// newTrace puts the spans of a trace in order and notes what may be missing.
+func (s *Scorer) newTrace(spans []genai.Span, live *Live) *trace {
+	t := newTrace(spans, s.newWork(len(spans)))
+	t.gaps |= live.Gaps
+	if live.restarted(spans) {
+		t.gaps.Add(GapRestart)
+	}
+	if slices.ContainsFunc(t.order, func(i int) bool { return s.lostResource(&t.spans[i]) }) {
+		t.gaps.Add(GapDropped)
+	}
+	return t
+}
+
+// lostResource reports whether the span's resource may have had an attribute that
+// the policy matches by. Attributes of scopes are matched by nothing.
+func (s *Scorer) lostResource(span *genai.Span) bool {
+	if !span.ResourceDropped || !s.Concerns(span) {
+		return false
+	}
+	if s.services && span.Service == "" || s.conversational && span.ConversationDropped {
+		return true
+	}
+	return slices.ContainsFunc(s.resource, func(name string) bool {
+		if _, ok := span.ResourceAttribute(name); ok {
+			return false
+		}
+		// resource.a.b reads the attribute a.b, or the member b of the attribute a.
+		return !slices.ContainsFunc(s.resource, func(other string) bool {
+			_, ok := span.ResourceAttribute(other)
+			return ok && (strings.HasPrefix(other, name+".") || strings.HasPrefix(name, other+"."))
+		})
+	})
 }
 
 // judge is Trace, which tells the account how it comes to its verdict if there
 // is one.
-func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account) (v *Session) {
+func (s *Scorer) judge(spans []genai.Span, store Conversations, live *Live, account *Account) (v *Session) {
 	if len(spans) == 0 || !s.concerns(spans) {
 		return nil
 	}
 	defer s.giveUp(spans, store, &v)
 
 	// What happened: the tree of spans, the calls that they show, what was said.
-	t := newTrace(spans, s.newWork(len(spans)))
+	t := s.newTrace(spans, live)
 	t.account = account
 	f := newFacts(t, nil, &history{}, s.known(t, store))
 	v = &Session{TraceID: spans[0].TraceID, PolicyHash: s.policy.Hash, Root: t.root(), Complete: true, Duplicates: len(t.duplicates)}
 	v.describe(t)
-	v.lacks(f.gaps)
+	v.lacks(f.traceGaps())
 
 	// What each result proves.
 	observations := s.observe(t, f.calls.list, v)
@@ -87,7 +167,7 @@ func (s *Scorer) judge(spans []genai.Span, store Conversations, account *Account
 			v.judge(follow(f, p, observations, &followed{}, maxSeenTrace))
 		}
 	}
-	s.converse(t, v, observations, store)
+	s.converse(t, v, observations, store, live)
 
 	v.index(t)
 	return v
@@ -122,6 +202,9 @@ func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observa
 			continue
 		}
 		o := s.seal(t, k)
+		if o == nil && k.tool == "" {
+			continue // nobody can tell which contract it lacks
+		}
 		if o == nil {
 			v.Uncontracted = append(v.Uncontracted, Call{Span: k.at, Tool: k.tool, ID: k.id, Conversation: t.nodes[k.at].conversation})
 			continue

@@ -11,9 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -33,6 +35,9 @@ var update = flag.Bool("update", false, "rewrite what the scripts and tables in 
 //	store                       state goes on from trace to trace of a conversation
 //	session                     expect the session's compliance and score, and protocols without events
 //	trace                       a further trace
+//	live WORD …                 what a processor knows of it: gaps; started=MS,
+//	                            max_age=MS, latest=MS (what its clock allows)
+//	evicted ID                  the conversation's state is evicted before the trace
 //	agent NAME FROM-TO          spans, nested by indentation; times in milliseconds
 //	chat FROM-TO
 //	tool NAME [ID] FROM-TO
@@ -46,8 +51,10 @@ var update = flag.Bool("update", false, "rewrite what the scripts and tables in 
 //	out …                       the answer, the same without a role
 //	args JSON, result TEXT
 //	error MESSAGE               the status, and an exception event; status: only the status
-//	attr KEY JSON, event NAME JSON, scope NAME, service NAME, conv ID
-//	dropped, remote, orphan, again (the span once more), early (a copy of the
+//	attr KEY JSON, event NAME JSON (lossy: with attributes dropped), scope NAME, service NAME, conv ID
+//	resource                    without attributes, which were dropped; resource KEY
+//	                            VALUE: with this one
+//	dropped, unstarted, remote, orphan, again (the span once more), early (a copy of the
 //	span from before it ended)
 //	id sN (the id of another span, "-" for none), parent sN, kind client
 //
@@ -112,7 +119,7 @@ func scriptPolicy(t *testing.T, script string) *policy.Policy {
 // runScript judges a scenario and describes what came of it. A shuffle other
 // than 0 is another order of arrival.
 func runScript(t *testing.T, p *policy.Policy, script string, shuffle int) string {
-	s := &scripted{t: t, spans: map[spanKey]string{}}
+	s := &scripted{t: t, spans: map[spanKey]string{}, live: map[int]score.Live{}, evicted: map[int][]string{}}
 	s.parse(script)
 	decoder, scorer := genai.NewDecoder(genai.Options{}), score.New(p)
 	var store conversationStore
@@ -129,9 +136,12 @@ func runScript(t *testing.T, p *policy.Policy, script string, shuffle int) strin
 		var v *score.Session
 		var account *score.Account
 		if store == nil {
-			v, account = scorer.Explain(facts, nil)
+			v, account = scorer.ExplainLive(facts, nil, s.live[i])
 		} else {
-			v, account = scorer.Explain(facts, store)
+			for _, id := range s.evicted[i] {
+				store.Skip(id)
+			}
+			v, account = scorer.ExplainLive(facts, store, s.live[i])
 		}
 		s.describe(&out, facts, v, account)
 	}
@@ -146,6 +156,8 @@ func (c conversationStore) Conversation(id string) *score.Conversation {
 	}
 	return c[id]
 }
+
+func (c conversationStore) Skip(id string) { c[id] = score.EvictedConversation() }
 
 // reorder turns the resource spans of a trace around, or rotates them: every
 // span has its own.
@@ -172,6 +184,9 @@ type scripted struct {
 	spans  map[spanKey]string // names for the output
 	store  bool
 	whole  bool
+
+	live    map[int]score.Live // by trace, as what follows
+	evicted map[int][]string
 
 	path  []frame
 	count int
@@ -214,6 +229,10 @@ func (s *scripted) parse(script string) {
 		case "trace":
 			s.close(0)
 			s.traces = append(s.traces, ptrace.NewTraces())
+		case "live":
+			s.knows(strings.Fields(rest))
+		case "evicted":
+			s.evicted[max(0, len(s.traces)-1)] = append(s.evicted[max(0, len(s.traces)-1)], rest)
 		case "agent", "chat", "tool", "span":
 			s.close(indent)
 			s.open(indent, word, rest)
@@ -222,6 +241,31 @@ func (s *scripted) parse(script string) {
 		}
 	}
 	s.close(0)
+}
+
+// knows reads what a processor knows of the trace that was begun last.
+func (s *scripted) knows(words []string) {
+	var live score.Live
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		switch {
+		case value == "":
+			i := slices.IndexFunc(score.AllGaps(), func(g score.Gap) bool { return g.String() == key })
+			require.GreaterOrEqual(s.t, i, 0, "unknown gap %q", key)
+			live.Gaps.Add(score.AllGaps()[i])
+		case key == "started":
+			live.Started = genai.Timestamp(millis(s.t, value))
+		case key == "latest":
+			live.Latest = genai.Timestamp(millis(s.t, value))
+		case key == "max_age":
+			d, err := time.ParseDuration(value + "ms")
+			require.NoError(s.t, err)
+			live.MaxAge = d
+		default:
+			require.Fail(s.t, "unknown word in a script", word)
+		}
+	}
+	s.live[max(0, len(s.traces)-1)] = live
 }
 
 // close ends the spans that are indented as far or further.
@@ -329,6 +373,8 @@ func (s *scripted) detail(word, rest string) {
 		var attributes map[string]any
 		require.NoError(s.t, json.Unmarshal([]byte(value), &attributes))
 		require.NoError(s.t, e.Attributes().FromRaw(attributes))
+	case "lossy": // attributes of the last event were dropped
+		f.span.Events().At(f.span.Events().Len() - 1).SetDroppedAttributesCount(1)
 	case "scope":
 		f.resource.ScopeSpans().At(0).Scope().SetName(rest)
 	case "service":
@@ -343,8 +389,20 @@ func (s *scripted) detail(word, rest string) {
 		s.spans[keyOf(f.span)] = "s" + strconv.Itoa(f.number)
 	case "parent":
 		f.span.SetParentSpanID(s.id(rest))
+	case "unstarted":
+		f.span.SetStartTimestamp(0)
 	case "dropped":
 		f.span.SetDroppedAttributesCount(1)
+	case "resource":
+		key, value, _ := strings.Cut(rest, " ")
+		r := f.resource.Resource()
+		if r.DroppedAttributesCount() == 0 {
+			r.Attributes().Clear()
+			r.SetDroppedAttributesCount(1)
+		}
+		if key != "" {
+			r.Attributes().PutStr(key, value)
+		}
 	case "remote":
 		f.span.SetParentSpanID(pcommon.SpanID{0xee})
 		f.span.SetFlags(0x301)
@@ -506,5 +564,11 @@ func (s *scripted) describe(out *strings.Builder, facts []genai.Span, v *score.S
 	}
 	if v.OutOfOrder {
 		out.WriteString("out of order\n")
+	}
+	if v.Ahead {
+		out.WriteString("ahead\n")
+	}
+	if v.Unfollowed > 0 {
+		fmt.Fprintf(out, "%d conversations not followed\n", v.Unfollowed)
 	}
 }

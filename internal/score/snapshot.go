@@ -4,9 +4,11 @@
 package score
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,9 +32,10 @@ import (
 // are.
 
 // snapshotVersion is the first byte of a conversation at rest. In version 2,
-// which can still be read, there was one gap, as the text of its reason, nothing
-// said whether a protocol was cut for lack of content, and a protocol was
-// identified by its name and its automaton only.
+// which can still be read, there was one gap, as the text of its reason, of the
+// events that may have happened besides those that were seen it was only known
+// that there are some, and a protocol was identified by its name and its automaton
+// only.
 const (
 	snapshotVersion       = 3
 	snapshotVersionOneGap = 2
@@ -53,7 +56,6 @@ const (
 	flagHalted = 1 << iota
 	flagCut
 	flagCertain
-	flagUnread
 	flagChanged
 )
 
@@ -135,7 +137,7 @@ func appendFollowed(body []byte, p *policy.Protocol, f *followed) []byte {
 	snapshot := f.monitor.Snapshot()
 	// Compliant is 0, so that conversations of earlier releases can be read;
 	// Unjudged, which those did not have, wraps around to 255.
-	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.unread, f.changed), byte(f.worst-Compliant))
+	body = append(body, bits(snapshot.Halted, f.cut, f.certain, f.changed), byte(f.worst-Compliant))
 	body = binary.AppendUvarint(body, uint64(snapshot.State)) //nolint:gosec // states are numbered from 0
 	registers := f.monitor.Registers()
 	body = binary.AppendUvarint(body, uint64(len(registers)))
@@ -146,16 +148,25 @@ func appendFollowed(body []byte, p *policy.Protocol, f *followed) []byte {
 		}
 		body = appendText(appendText(body, r.Name), text)
 	}
-	body = binary.AppendUvarint(body, uint64(len(f.seen)))
-	for _, e := range f.seen {
+	body = appendEvents(body, p, f.seen)
+	body = binary.AppendUvarint(body, uint64(f.lacks))
+	possible := slices.SortedFunc(maps.Keys(f.possible), func(a, b session.Event) int {
+		return cmp.Or(cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Label, b.Label))
+	})
+	return appendEvents(body, p, possible)
+}
+
+func appendEvents(dst []byte, p *policy.Protocol, events []session.Event) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(events)))
+	for _, e := range events {
 		// Most events are the automaton's own and have a number there.
 		if symbol := p.Automaton.Symbol(e.Direction, e.Label); symbol >= 0 {
-			body = binary.AppendUvarint(body, uint64(symbol)+1) //nolint:gosec // just compared
+			dst = binary.AppendUvarint(dst, uint64(symbol)+1) //nolint:gosec // just compared
 			continue
 		}
-		body = appendText(append(body, 0, byte(e.Direction)), genai.BoundedID(e.Label))
+		dst = appendText(append(dst, 0, byte(e.Direction)), genai.BoundedID(e.Label))
 	}
-	return body
+	return dst
 }
 
 // RestoreConversation reads a conversation at rest that was left by this policy or
@@ -253,9 +264,7 @@ type restorer struct {
 // gaps reads what an earlier trace may lack.
 func (r *restorer) gaps() Gaps {
 	if r.version != snapshotVersionOneGap {
-		n := r.number()
-		r.failed = r.failed || n >= 1<<gapCount
-		return Gaps(n) //nolint:gosec // just compared
+		return r.set()
 	}
 	reason := r.text()
 	for _, g := range AllGaps() {
@@ -281,9 +290,15 @@ func restoreRegister(text string) (session.Value, error) {
 	return session.ParseValue(text)
 }
 
+func (r *restorer) set() Gaps {
+	n := r.number()
+	r.failed = r.failed || n >= 1<<gapCount
+	return Gaps(n) //nolint:gosec // just compared
+}
+
 func (r *restorer) followed(p *policy.Protocol) *followed {
 	flags := r.byte()
-	f := &followed{worst: Compliance(r.byte()) + Compliant, cut: flags&flagCut != 0, certain: flags&flagCertain != 0, unread: flags&flagUnread != 0, changed: flags&flagChanged != 0}
+	f := &followed{worst: Compliance(r.byte()) + Compliant, cut: flags&flagCut != 0, certain: flags&flagCertain != 0, changed: flags&flagChanged != 0}
 	state := r.number()
 	snapshot := session.Snapshot{Protocol: p.Automaton.Hash(), Halted: flags&flagHalted != 0}
 	if f.worst > Violation || state >= uint64(p.Automaton.States()) { //nolint:gosec // a count
@@ -309,27 +324,45 @@ func (r *restorer) followed(p *policy.Protocol) *followed {
 		return nil
 	}
 	f.monitor = m
-	var events []session.Event
-	f.seen = make([]session.Event, 0, r.count(1))
-	for range cap(f.seen) {
+	f.seen = r.events(p)
+	switch {
+	case r.version != snapshotVersionOneGap:
+		f.lacks = r.set()
+		for _, e := range r.events(p) {
+			if f.possible == nil {
+				f.possible = map[session.Event]struct{}{}
+			}
+			f.possible[e] = struct{}{}
+		}
+	case f.cut && len(f.seen) < maxSeenConversation:
+		f.lacks.Add(GapContent) // nothing else cuts what is known so soon
+	}
+	return f
+}
+
+func (r *restorer) events(p *policy.Protocol) []session.Event {
+	var known []session.Event
+	n := r.count(1)
+	if n == 0 {
+		return nil
+	}
+	events := make([]session.Event, 0, n)
+	for range n {
 		symbol := r.number()
 		if symbol == 0 {
-			f.seen = append(f.seen, session.Event{Direction: session.Direction(r.byte()), Label: r.text()})
+			events = append(events, session.Event{Direction: session.Direction(r.byte()), Label: r.text()})
 			continue
 		}
-		if events == nil {
-			events = p.Automaton.Events()
+		if known == nil {
+			known = p.Automaton.Events()
 		}
-		if symbol > uint64(len(events)) {
+		if symbol > uint64(len(known)) {
 			r.failed = true
 			return nil
 		}
-		f.seen = append(f.seen, events[symbol-1])
+		events = append(events, known[symbol-1])
 	}
-	if r.version == snapshotVersionOneGap && f.cut && len(f.seen) < maxSeenConversation {
-		f.unread = true // nothing else cuts what is known so soon
-	}
-	return f
+	return events
 }
 
 func (r *restorer) take(n uint64) []byte {

@@ -81,6 +81,11 @@ func (r *restoring) Conversation(id string) *Conversation {
 	return c
 }
 
+func (r *restoring) Skip(id string) {
+	delete(r.open, id)
+	r.rest[id] = r.s.AppendConversation(nil, EvictedConversation())
+}
+
 func (r *restoring) keep() {
 	for id, c := range r.open {
 		r.rest[id] = r.s.AppendConversation(nil, c)
@@ -96,6 +101,8 @@ func (r remembering) Conversation(id string) *Conversation {
 	}
 	return r[id]
 }
+
+func (r remembering) Skip(id string) { r[id] = EvictedConversation() }
 
 // A conversation that is put away after each of its traces goes on as one that
 // was not, to the byte.
@@ -165,9 +172,9 @@ func TestConversationsOfVersion2(t *testing.T) {
 	}
 	parent, content := restore(conversationsV2[0]), restore(conversationsV2[1])
 	require.Equal(t, GapSet(GapParentMissing), parent.gaps)
-	require.False(t, parent.followed[0].unread)
+	require.Zero(t, parent.followed[0].lacks)
 	require.Zero(t, content.gaps)
-	require.True(t, content.followed[0].unread)
+	require.Equal(t, GapSet(GapContent), content.followed[0].lacks)
 
 	// They go on as they would have: what may be missing explains what comes next.
 	for reason, c := range map[string]*Conversation{GapParentMissing.Reason(): parent, GapContent.Reason(): content} {

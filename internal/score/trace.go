@@ -23,6 +23,9 @@ type trace struct {
 
 	several bool // there are several conversations
 
+	listed            bool     // the next two were found
+	followed, further []string // see trace.conversations
+
 	duplicates [][2]int       // redelivered span, the span it repeats
 	cloned     bool           // spans are the trace's own
 	digests    map[int]uint64 // of spans, as far as they were asked for
@@ -242,6 +245,24 @@ func (t *trace) agentOf(span int) int {
 		return -1
 	}
 	return t.nodes[span].inside
+}
+
+// ahead reports whether a span that counts is dated after the latest time that a
+// clock allows; 0 allows any.
+func (t *trace) ahead(within func(int) bool, latest genai.Timestamp) bool {
+	return latest > 0 && slices.ContainsFunc(t.order, func(i int) bool {
+		return within(i) && max(t.nodes[i].start, t.nodes[i].end) > latest
+	})
+}
+
+// silently returns the trace for steps that no account is told of.
+func (t *trace) silently() *trace {
+	if t.account == nil {
+		return t
+	}
+	quiet := *t
+	quiet.account = nil
+	return &quiet
 }
 
 // root returns the span that stands for the trace: a span without a parent of

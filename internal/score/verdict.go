@@ -122,6 +122,11 @@ type Session struct {
 	// OutOfOrder is set if a conversation had been judged beyond this trace, so
 	// that its events could not join.
 	OutOfOrder bool
+	// Ahead is set if a conversation's spans are dated ahead of the clock, so that
+	// they were followed by themselves.
+	Ahead bool
+	// Unfollowed counts conversations of the trace beyond [MaxConversations].
+	Unfollowed int
 	// Duplicates counts spans that stand in the trace more than once.
 	Duplicates int
 }

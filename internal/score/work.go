@@ -89,7 +89,10 @@ func (s *Scorer) giveUp(spans []genai.Span, store Conversations, v **Session) {
 	seen := map[string]bool{}
 	for i := range spans {
 		if id := spans[i].Conversation; id != "" && !seen[id] {
-			seen[id] = true
+			if seen[id] = true; len(seen) > MaxConversations {
+				store.Skip(id)
+				continue
+			}
 			c := store.Conversation(id)
 			*c = Conversation{gaps: c.gaps | GapSet(GapUnscored), consumed: c.consumed}
 		}

@@ -66,8 +66,9 @@ type Config struct {
 	IdleTimeout time.Duration `mapstructure:"idle_timeout"`
 
 	// MaxAge finishes a trace this long after its first span, whatever still
-	// comes. Raise it for agents that run longer under one trace: what comes
-	// afterwards is judged span by span. Default 5m.
+	// comes. It has to exceed the longest run of an agent under one trace: what
+	// comes afterwards is judged span by span, and a violation that it could
+	// explain is inconclusive, with the gap `max_age`. Default 5m.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
 	// NumShards is how many goroutines assemble and judge traces, and how many
@@ -113,6 +114,13 @@ type Config struct {
 	// trace. Make it longer than the longest pause between two turns that you
 	// want to see as one conversation. Default 1h.
 	SessionTTL time.Duration `mapstructure:"session_ttl"`
+
+	// MaxClockSkew is how far a span may be dated ahead of this collector's clock.
+	// A trace with a span further ahead is judged by itself, with the gap `ahead`:
+	// its events do not move the conversation on, or one wrong clock would put
+	// everything that follows in the past. Raise it where clocks differ by more.
+	// Default 1m.
+	MaxClockSkew time.Duration `mapstructure:"max_clock_skew"`
 
 	// Storage is the id of a storage extension, such as `file_storage`, in which
 	// everything that is held is written down: a batch before its sender is
@@ -255,6 +263,7 @@ func createDefaultConfig() component.Config {
 		DecidedCache:         100_000,
 		MaxSessions:          100_000,
 		SessionTTL:           time.Hour,
+		MaxClockSkew:         time.Minute,
 		Retry:                retry,
 		Prefix:               "resultseal.",
 		Telemetry:            TelemetryConfig{MaxTools: 200},
@@ -334,6 +343,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxSessions < 0 {
 		refuse("max_sessions must not be negative, got %d", c.MaxSessions)
+	}
+	if c.MaxClockSkew < 0 {
+		refuse("max_clock_skew must not be negative, got %v", c.MaxClockSkew)
 	}
 	if c.SessionTTL <= 0 {
 		refuse("session_ttl must be more than 0, got %v", c.SessionTTL)

@@ -89,6 +89,7 @@ max_spans_per_trace: 8
 decided_cache: 9
 max_sessions: 11
 session_ttl: 2h
+max_clock_skew: 90s
 storage: file_storage/resultseal
 retry:
   initial_interval: 2s
@@ -122,6 +123,7 @@ content_arguments: true`)
 		MaxSpansPerTrace: 8,
 		DecidedCache:     9,
 		MaxSessions:      11,
+		MaxClockSkew:     90 * time.Second,
 		SessionTTL:       2 * time.Hour,
 		Storage:          &storageID,
 		Retry: configretry.BackOffConfig{

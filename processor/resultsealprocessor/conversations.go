@@ -10,7 +10,8 @@ import (
 )
 
 // conversations keeps the state of conversations between their traces, at most
-// limit of them and each for ttl after its last trace. Those that wait lie as
+// limit of them and each for ttl after its last trace. It remembers those that it
+// had to evict. Those that wait lie as
 // bytes, without pointers; one that a trace is judged by is unpacked for that
 // long. The list by age is linked by index through one slice.
 //
@@ -25,7 +26,8 @@ type conversations struct {
 	newest, oldest int32 // -1 if there are none
 	free           int32 // the first unused entry, linked by older; -1 if there is none
 
-	open map[string]*score.Conversation
+	open    map[string]*score.Conversation
+	evicted *evictedSet
 
 	// changed are the places that were written or taken away, in order, if
 	// somebody wants to know: those of a journal.
@@ -100,13 +102,14 @@ const (
 	forgottenTTL      forgottenFor = "session_ttl"
 	forgottenLimit    forgottenFor = "max_sessions"
 	forgottenUnusable forgottenFor = "unreadable"
+	forgottenSkipped  forgottenFor = "conversations_per_trace"
 )
 
 func newConversations(limit int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
 	return &conversations{
 		limit: limit, ttl: ttl, forgot: forgot,
 		index: map[string]int32{}, newest: -1, oldest: -1, free: -1,
-		open: map[string]*score.Conversation{},
+		open: map[string]*score.Conversation{}, evicted: newEvictedSet(evictedFactor * limit),
 	}
 }
 
@@ -116,14 +119,7 @@ func (c *conversations) Conversation(id string, r *revision) *score.Conversation
 	if conversation, ok := c.open[id]; ok {
 		return conversation
 	}
-	conversation := &score.Conversation{}
-	if at, ok := c.index[id]; ok {
-		if restored, err := c.entries[at].open(r); err == nil {
-			conversation = restored
-		} else {
-			c.forgot(1, forgottenUnusable)
-		}
-	}
+	conversation := c.find(id, r)
 	c.open[id] = conversation
 	return conversation
 }
@@ -138,6 +134,39 @@ func (e *conversationEntry) open(r *revision) (*score.Conversation, error) {
 		conversation.PolicyChanged() // meanwhile nobody followed it
 	}
 	return conversation, err
+}
+
+// find returns the state of a conversation, or a new one. Where no states are
+// kept, each may have been evicted.
+func (c *conversations) find(id string, r *revision) *score.Conversation {
+	if at, ok := c.index[id]; ok {
+		conversation, err := c.entries[at].open(r)
+		if err == nil {
+			return conversation
+		}
+		c.forgot(1, forgottenUnusable)
+		return score.EvictedConversation()
+	}
+	if c.limit == 0 || c.evicted.has(hashConversation(id)) {
+		return score.EvictedConversation()
+	}
+	return &score.Conversation{}
+}
+
+// Skip implements score.Conversations.
+func (c *conversations) Skip(id string) {
+	if at, ok := c.index[id]; ok {
+		c.evict(at)
+		c.forgot(1, forgottenSkipped)
+		return
+	}
+	c.evicted.add(hashConversation(id))
+}
+
+// evict forgets a conversation's state and remembers that it did.
+func (c *conversations) evict(at int32) {
+	c.evicted.add(hashConversation(c.entries[at].id))
+	c.remove(at)
 }
 
 // keep puts away the conversations that the last trace was judged by.
@@ -166,7 +195,7 @@ func (c *conversations) put(id string, state []byte, now time.Time) {
 	case known:
 		c.unlink(at)
 	case len(c.index) >= c.limit:
-		c.remove(c.oldest)
+		c.evict(c.oldest)
 		c.forgot(1, forgottenLimit)
 		fallthrough
 	default:
@@ -183,7 +212,7 @@ func (c *conversations) put(id string, state []byte, now time.Time) {
 func (c *conversations) expire(now time.Time) {
 	n := 0
 	for c.oldest >= 0 && now.Sub(c.entries[c.oldest].used) >= c.ttl {
-		c.remove(c.oldest)
+		c.evict(c.oldest)
 		n++
 	}
 	if n > 0 {

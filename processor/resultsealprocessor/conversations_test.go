@@ -4,6 +4,7 @@
 package resultsealprocessor
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -117,6 +118,8 @@ func (a allConversations) Conversation(id string) *score.Conversation {
 	return a[id]
 }
 
+func (a allConversations) Skip(id string) { a[id] = score.EvictedConversation() }
+
 // offline is what the packages below the processor write onto traces, one after
 // the other.
 func offline(p *policy.Policy, in []ptrace.Traces, finalizedBy string) map[pcommon.TraceID]string {
@@ -225,7 +228,8 @@ func TestForgottenConversations(t *testing.T) {
 		forgotten := points(point(1, "cause", "session_ttl"), point(2, "cause", "max_sessions"))
 		metadatatest.AssertEqualProcessorResultsealSessionsForgotten(t, p.telemetry, forgotten, ignoreTime)
 		time.Sleep(61 * time.Second)
-		require.Equal(t, "orders=violation", send(4, "c", "cancel", "1"), "nothing is bound any more")
+		require.Equal(t, "orders=inconclusive", send(4, "c", "cancel", "1"), "nothing is bound any more, and that is known")
+		require.Equal(t, "orders=violation", send(1, "d", "cancel", "1"), "this one is new")
 		p.shutdown(t)
 	})
 }
@@ -241,18 +245,43 @@ func TestConversationsAgainstList(t *testing.T) {
 			id   string
 			used time.Time
 		}
-		var list []kept // the newest use last
+		var list []kept      // the newest use last
+		var evicted []string // the last eviction last
+		evict := func(id string) {
+			if evicted = append(evicted, id); len(evicted) > 8*limit {
+				evicted = evicted[1:]
+			}
+		}
 		want := map[forgottenFor]int{}
 		now := scriptEpoch
-		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+		ids := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "seconds")) * time.Second)
 			c.expire(now)
 			for len(list) > 0 && now.Sub(list[0].used) >= time.Minute {
+				evict(list[0].id)
 				list = list[1:]
 				want[forgottenTTL]++
 			}
-			id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
-			c.Conversation(id, revision)
+			id := rapid.SampledFrom(ids).Draw(t, "id")
+			if rapid.IntRange(0, 5).Draw(t, "skipped") == 0 {
+				c.Skip(id)
+				if at := slices.IndexFunc(list, func(k kept) bool { return k.id == id }); at >= 0 {
+					list = slices.Delete(list, at, at+1)
+					want[forgottenSkipped]++
+				}
+				evict(id)
+			}
+			known := slices.ContainsFunc(list, func(k kept) bool { return k.id == id })
+			state := revision.scorer.AppendConversation(nil, c.Conversation(id, revision))
+			if fresh := bytes.Equal(state, revision.scorer.AppendConversation(nil, &score.Conversation{})); !known && fresh != (limit > 0 && !slices.Contains(evicted, id)) {
+				t.Fatalf("%s is fresh: %v", id, fresh)
+			}
+			for _, id := range ids {
+				if got, want := c.evicted.has(hashConversation(id)), slices.Contains(evicted, id); got != want {
+					t.Fatalf("%s was evicted: %v, want %v", id, got, want)
+				}
+			}
 			if rapid.IntRange(0, 4).Draw(t, "fails") == 0 {
 				c.drop()
 			} else {
@@ -261,9 +290,11 @@ func TestConversationsAgainstList(t *testing.T) {
 					list = slices.Delete(list, at, at+1)
 				}
 				if list = append(list, kept{id, now}); len(list) > limit {
-					if list = list[1:]; limit > 0 {
+					if limit > 0 {
 						want[forgottenLimit]++
+						evict(list[0].id)
 					}
+					list = list[1:]
 				}
 			}
 			var got []kept

@@ -3,6 +3,8 @@
 
 package resultsealprocessor
 
+import "github.com/resultseal/otelcol-resultseal/internal/score"
+
 // finish says how the wait for a trace's spans ended.
 type finish struct {
 	// By is what ended the wait. For late spans it is what ended the wait for
@@ -33,6 +35,22 @@ const (
 	// byShutdown: the collector was stopped or its configuration reloaded.
 	byShutdown
 )
+
+// gap is the gap that a trace has which was finished early by the processor itself;
+// none if it waited for all that could be expected.
+func (b finishedBy) gap() score.Gaps {
+	switch b {
+	case byMaxAge:
+		return score.GapSet(score.GapMaxAge)
+	case byOverflow:
+		return score.GapSet(score.GapOverflow)
+	case byOversize:
+		return score.GapSet(score.GapOversize)
+	case byShutdown:
+		return score.GapSet(score.GapShutdown)
+	}
+	return 0
+}
 
 func (b finishedBy) String() string {
 	switch b {

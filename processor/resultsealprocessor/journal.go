@@ -36,8 +36,8 @@ type journal struct {
 
 	// live counts the entries of each batch that are still there.
 	live map[uint64]int
-	// revs are the last changes that were written, by shard and slot.
-	revs map[[2]int]uint64
+	// revs are the last changes that were written, by table, shard and slot.
+	revs map[[3]int]uint64
 
 	// pending are writes of what has left that failed and are tried again.
 	pending []*entryRequest
@@ -72,7 +72,7 @@ type note struct {
 }
 
 func newJournal(client storage.Client, l *layout, logger *zap.Logger, failed func(storageOperation, int)) *journal {
-	return &journal{client: client, layout: l, logger: logger, failed: failed, requests: newMailbox[*entryRequest](), live: map[uint64]int{}, revs: map[[2]int]uint64{}}
+	return &journal{client: client, layout: l, logger: logger, failed: failed, requests: newMailbox[*entryRequest](), live: map[uint64]int{}, revs: map[[3]int]uint64{}}
 }
 
 // start begins to write.
@@ -193,7 +193,7 @@ func (j *journal) leaving(l *layout, requests []*entryRequest) (ops []*storage.O
 			}
 		}
 		for _, n := range r.notes {
-			if place := [2]int{n.shard, int(n.slot)}; n.table == conversationTable {
+			if place := [3]int{int(n.table), n.shard, int(n.slot)}; n.table != decidedTable {
 				if n.rev < j.revs[place] {
 					continue
 				}

@@ -42,6 +42,9 @@ type scoring struct {
 	warned  *warnings
 	stream  bool
 	journal *journal // nil without a storage
+	// started is when the processor began to accept spans without knowing those
+	// before; 0 if it knows all.
+	started genai.Timestamp
 }
 
 func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder) *scoring {
@@ -71,14 +74,31 @@ func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder)
 }
 
 // useJournal implements scoringSteps.
-func (s *scoring) useJournal(j *journal, restored [][]storedConversation) {
+func (s *scoring) useJournal(j *journal, restored [][]storedConversation, evicted [][]storedEvicted) {
 	s.journal = j
 	for i, stripe := range s.stripes {
 		stripe.kept.restore(restored[i])
-		stripe.kept.noting = true
+		run, _ := lastRun(evicted[i], stripe.kept.evicted.limit)
+		stripe.kept.evicted.restore(run)
+		stripe.kept.noting, stripe.kept.evicted.noting = true, true
 		stripe.count(s.rec)
 	}
 }
+
+// begin implements scoringSteps.
+func (s *scoring) begin(started time.Time) { s.started = timestamp(started) }
+
+// live is what is known of a trace besides its spans.
+func (s *scoring) live(f *finished, now time.Time) score.Live {
+	l := score.Live{Started: s.started, MaxAge: s.cfg.MaxAge, Latest: timestamp(now.Add(s.cfg.MaxClockSkew))}
+	if !f.fin.Late {
+		l.Gaps = f.fin.By.gap()
+	}
+	return l
+}
+
+// timestamp is a time as spans have it; the earliest for times before 1970.
+func timestamp(t time.Time) genai.Timestamp { return genai.Timestamp(max(1, t.UnixNano())) } //nolint:gosec // not negative
 
 // reader implements scoringSteps. A decoder is for one goroutine.
 func (s *scoring) reader() func(*finished) {
@@ -181,10 +201,25 @@ func (r *reader) mayTell(f *finished) bool {
 // conversationsOf lists the conversations that the spans of a trace name, each
 // once, in their order.
 func conversationsOf(facts []genai.Span) (ids []string) {
+	var known map[string]struct{} // once there are many
 	for i := range facts {
-		if id := facts[i].Conversation; id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+		id := facts[i].Conversation
+		if id == "" || known == nil && slices.Contains(ids, id) {
+			continue
 		}
+		if known == nil && len(ids) >= score.MaxConversations {
+			known = make(map[string]struct{}, 2*len(ids))
+			for _, id := range ids {
+				known[id] = struct{}{}
+			}
+		}
+		if known != nil {
+			if _, again := known[id]; again {
+				continue
+			}
+			known[id] = struct{}{}
+		}
+		ids = append(ids, id)
 	}
 	return ids
 }
@@ -202,6 +237,7 @@ func (j *judge) judge(f *finished) {
 		return
 	}
 	j.count(v)
+	j.warned.gaps(v, f.fin.Late)
 	if f.fin.Late {
 		return
 	}
@@ -222,7 +258,7 @@ func (j *judge) settle(f *finished) {
 	store := j.take(f.conversations, f.revision, now)
 	defer store.giveBack() // without what is not kept below
 	if f.fin.Late {
-		v, joined := f.revision.scorer.LateTurn(f.facts, store)
+		v, joined := f.revision.scorer.LateTurn(f.facts, store, j.live(f, now))
 		if v == nil {
 			return
 		}
@@ -233,7 +269,7 @@ func (j *judge) settle(f *finished) {
 		}
 		f.verdict = v
 	} else {
-		v := f.revision.scorer.Trace(f.facts, store)
+		v := f.revision.scorer.LiveTrace(f.facts, store, j.live(f, now))
 		if v == nil {
 			return
 		}
@@ -258,31 +294,76 @@ func (j *judge) count(v *score.Session) {
 		}
 	}
 	j.rec.Uncontracted(len(v.Uncontracted))
+	j.rec.Unfollowed(v.Unfollowed)
 }
 
 // maxWarned bounds how many tools are remembered as warned about; names come
 // from telemetry.
 const maxWarned = 1000
 
-// warnings says once for a tool that its content was not recorded, and how it
-// can be.
+// warnings logs once for a tool that its content was not recorded, and how it
+// can be, and once for a gap that the processor made, which setting closes it.
 type warnings struct {
 	logger *zap.Logger
-	tools  sync.Map
-	count  atomic.Int64
+	tools  once[string]
+	ahead  once[string] // services
+	gap    once[score.Gap]
+}
+
+// once remembers what was warned of, up to a number.
+type once[K comparable] struct {
+	known sync.Map
+	count atomic.Int64
+}
+
+// first reports whether a key is new.
+func (o *once[K]) first(key K) bool {
+	if o.count.Load() >= maxWarned {
+		return false
+	}
+	if _, again := o.known.LoadOrStore(key, struct{}{}); again {
+		return false
+	}
+	o.count.Add(1)
+	return true
 }
 
 func newWarnings(logger *zap.Logger) *warnings { return &warnings{logger: logger} }
 
+// gapSettings are the settings that close the gaps which the processor makes.
+var gapSettings = map[score.Gap]string{
+	score.GapEvicted:  "raise max_sessions, session_ttl",
+	score.GapRestart:  "set storage",
+	score.GapOverflow: "raise max_traces, max_bytes",
+	score.GapOversize: "raise max_spans_per_trace, max_bytes",
+	score.GapMaxAge:   "raise max_age above the longest run of an agent",
+	score.GapShutdown: "set storage",
+}
+
+// gaps logs the gaps of a session that a setting closes, each once, and once for
+// each service that its clock is ahead.
+func (w *warnings) gaps(v *score.Session, late bool) {
+	service := display.Field(v.Service)
+	if v.Ahead && w.ahead.first(service) {
+		w.logger.Warn("Spans are dated ahead of this collector's clock by more than max_clock_skew; their traces do not join their conversations",
+			zap.String("service", service))
+	}
+	if late {
+		return // its trace was logged
+	}
+	for _, gap := range v.Gaps.List() {
+		if setting, ok := gapSettings[gap]; ok && w.gap.first(gap) {
+			w.logger.Warn("Events of a session may be missing; a violation that they could explain is inconclusive",
+				zap.Stringer("gap", gap), zap.String("reason", gap.Reason()), zap.String("setting", setting))
+		}
+	}
+}
+
 func (w *warnings) warn(o *score.Observation) {
-	if w.count.Load() >= maxWarned {
-		return
-	}
 	tool := display.Field(o.Tool)
-	if _, again := w.tools.LoadOrStore(tool, struct{}{}); again {
+	if !w.tools.first(tool) {
 		return
 	}
-	w.count.Add(1)
 	w.logger.Warn("a tool call came without usable content, so nothing can be said of its result",
 		zap.String("tool", tool),
 		zap.String("contract", o.Contract.Name),

@@ -52,6 +52,8 @@ type tracesProcessor struct {
 	journal *journal
 	storage *component.ID
 	id      component.ID
+	// continued is set if the storage holds all that was accepted before.
+	continued bool
 	// maxSessions is how many conversations each outlet keeps.
 	maxSessions int
 
@@ -120,8 +122,11 @@ type scoringSteps interface {
 	// reader makes what prepares finished traces for their verdict.
 	reader() func(*finished)
 	// useJournal is called before anything is judged: what conversations had come
-	// to, by outlet, and who is to know what they come to now.
-	useJournal(j *journal, restored [][]storedConversation)
+	// to and which were evicted, by outlet, and who is to know what they come to now.
+	useJournal(j *journal, restored [][]storedConversation, evicted [][]storedEvicted)
+	// begin is called before anything is judged if spans that were sent before may
+	// be missing.
+	begin(started time.Time)
 	// streamer makes what lets spans pass before their trace is finished; nil if
 	// none may.
 	streamer() *streamer
@@ -203,6 +208,9 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 			return err
 		}
 		p.journal.start()
+	}
+	if !p.continued {
+		p.scoring.begin(time.Now())
 	}
 	p.started = true
 	var shards, outlets, reloads sync.WaitGroup

@@ -76,7 +76,9 @@ func (testScoring) reader() func(*finished) {
 	return func(f *finished) { f.spans, f.duplicates = canonicalize(f.spans) }
 }
 
-func (testScoring) useJournal(*journal, [][]storedConversation) {}
+func (testScoring) useJournal(*journal, [][]storedConversation, [][]storedEvicted) {}
+
+func (testScoring) begin(time.Time) {}
 
 func (testScoring) streamer() *streamer { return nil }
 

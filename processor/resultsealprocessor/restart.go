@@ -4,8 +4,10 @@
 package resultsealprocessor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,7 +51,12 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	for _, o := range p.outlets {
 		o.next.durable = true
 	}
-	p.scoring.useJournal(p.journal, conversations)
+	evicted := make([][]storedEvicted, len(p.outlets))
+	for _, e := range s.evicted {
+		evicted[e.stripe] = append(evicted[e.stripe], e.storedEvicted)
+	}
+	p.scoring.useJournal(p.journal, conversations, evicted)
+	p.continued = !s.fresh
 	if len(s.parts) > 0 {
 		p.logger.Info("spans of traces that had not left before the restart are held again", zap.Int("parts", len(s.parts)))
 	}
@@ -69,8 +76,20 @@ func (p *tracesProcessor) fits(s *stored) bool {
 			}
 		}
 	}
+	evicted := map[int][]storedEvicted{}
+	for _, e := range s.evicted {
+		evicted[e.stripe] = append(evicted[e.stripe], e.storedEvicted)
+	}
+	for _, chunks := range evicted {
+		if _, whole := lastRun(chunks, p.maxEvicted()); !whole {
+			return false
+		}
+	}
 	return true
 }
+
+// maxEvicted is how many evicted conversations each outlet remembers.
+func (p *tracesProcessor) maxEvicted() int { return evictedFactor * p.maxSessions }
 
 func (p *tracesProcessor) maxDecided() int { return p.shards[0].assembler.limits.decidedCache }
 
@@ -80,7 +99,7 @@ func (p *tracesProcessor) divide(ctx context.Context, client storage.Client, s *
 	n := len(p.shards)
 	l := newLayout(s.layout.generation, n)
 	l.first, l.next, l.division = s.layout.first, s.layout.next, s.layout.division+1
-	divided := &stored{layout: l, parts: s.parts, live: s.live}
+	divided := &stored{layout: l, parts: s.parts, live: s.live, fresh: s.fresh}
 	var writes, deletions []*storage.Operation
 	// The last used come last in both; where there is room for fewer, they are
 	// the ones that stay.
@@ -97,10 +116,12 @@ func (p *tracesProcessor) divide(ctx context.Context, client storage.Client, s *
 		divided.decided = append(divided.decided, d)
 	}
 	clear(room)
+	var evicted []uint64 // the last used first
 	for _, c := range slices.Backward(s.conversations) {
 		deletions = append(deletions, storage.DeleteOperation(s.layout.noteKey(conversationTable, c.stripe, c.slot)))
 		c.stripe = shardOfConversation(c.id, n)
 		if c.slot = room[c.stripe]; int(c.slot) >= p.maxSessions {
+			evicted = append(evicted, hashConversation(c.id))
 			continue
 		}
 		room[c.stripe]++
@@ -110,6 +131,21 @@ func (p *tracesProcessor) divide(ctx context.Context, client storage.Client, s *
 	}
 	slices.Reverse(divided.decided)
 	slices.Reverse(divided.conversations)
+	for _, e := range s.evicted {
+		deletions = append(deletions, storage.DeleteOperation(s.layout.noteKey(evictedTable, e.stripe, e.slot)))
+	}
+	for stripe, set := range p.divideEvicted(s.evicted) {
+		for _, hash := range slices.Backward(evicted) {
+			if spread(hash, n) == stripe {
+				set.add(hash)
+			}
+		}
+		for _, chunk := range set.changes() {
+			l.reach(evictedTable, stripe, chunk.slot)
+			writes = append(writes, storage.SetOperation(l.noteKey(evictedTable, stripe, chunk.slot), encodeEvicted(&chunk)))
+			divided.evicted = append(divided.evicted, storedEvictedIn{stripe, chunk})
+		}
+	}
 	for _, ops := range [][]*storage.Operation{writes, {l.save()}, deletions} {
 		for some := range slices.Chunk(ops, 1000) {
 			if err := client.Batch(ctx, some...); err != nil {
@@ -118,4 +154,39 @@ func (p *tracesProcessor) divide(ctx context.Context, client storage.Client, s *
 		}
 	}
 	return divided, nil
+}
+
+// divideEvicted deals evicted conversations out to the stripes of their hashes,
+// those of each old stripe in their order.
+func (p *tracesProcessor) divideEvicted(old []storedEvictedIn) []*evictedSet {
+	byStripe := map[int][]storedEvicted{}
+	for _, e := range old {
+		byStripe[e.stripe] = append(byStripe[e.stripe], e.storedEvicted)
+	}
+	sets := make([]*evictedSet, len(p.shards))
+	for i := range sets {
+		sets[i] = newEvictedSet(p.maxEvicted())
+		sets[i].noting = true
+	}
+	// From the oldest, counted from the last of each stripe, on.
+	type numbered struct {
+		age  uint64
+		hash uint64
+	}
+	var all []numbered
+	for _, stripe := range slices.Sorted(maps.Keys(byStripe)) {
+		chunks := byStripe[stripe]
+		slices.SortFunc(chunks, func(a, b storedEvicted) int { return cmp.Compare(a.first, b.first) })
+		end := chunks[len(chunks)-1].end()
+		for i := range chunks {
+			for k, hash := range chunks[i].hashes {
+				all = append(all, numbered{end - chunks[i].first - uint64(k), hash}) //nolint:gosec // an index
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b numbered) int { return cmp.Compare(b.age, a.age) })
+	for _, e := range all {
+		sets[spread(e.hash, len(sets))].add(e.hash)
+	}
+	return sets
 }

@@ -104,8 +104,8 @@ func runScript(t *testing.T, text string) string {
 	return got.String()
 }
 
-// scriptEpoch is 0s in scripts.
-var scriptEpoch = time.Unix(1_800_000_000, 0).UTC()
+// scriptEpoch is 0s in scripts: when the clock of a synctest bubble begins.
+var scriptEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func scriptTime(t *testing.T, text string) time.Time {
 	d, err := time.ParseDuration(text)

@@ -27,7 +27,8 @@ import (
 //	config mode=stream max_spans_per_trace=2 …
 //	batch           spans that come now, a line each, in the form of
 //	                testdata/assembler with call=TOOL, id=CALL, args=JSON,
-//	                result=JSON, agent, conv=CONVERSATION, end=TIME besides
+//	                result=JSON, agent, conv=CONVERSATION, end=TIME besides;
+//	                0s is when the processor was started
 //	wait 3s         lets time pass
 //	shutdown
 //
@@ -59,6 +60,7 @@ func runSessionScript(t *testing.T, text string) string {
 		config []string
 		p      *testProcessor
 		sink   *consumertest.TracesSink
+		began  time.Time
 	)
 	stop := func() {
 		if p != nil {
@@ -101,10 +103,13 @@ func runSessionScript(t *testing.T, text string) string {
 				scriptConfig(t, c, config)
 			})
 			p.start(t)
+			began = time.Now()
 		}
 		switch command[0] {
 		case "batch":
-			require.NoError(t, p.ConsumeTraces(context.Background(), agentBatch(t, args)))
+			td := agentBatch(t, args)
+			shift(td, began.Sub(scriptEpoch))
+			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 		case "wait":
 			d, err := time.ParseDuration(command[1])
 			require.NoError(t, err)
@@ -128,6 +133,16 @@ func runSessionScript(t *testing.T, text string) string {
 	}
 	stop()
 	return got.String()
+}
+
+// shift moves spans in time.
+func shift(td ptrace.Traces, d time.Duration) {
+	for span := range spansOf(td) {
+		if span.StartTimestamp() > 0 {
+			span.SetStartTimestamp(pcommon.NewTimestampFromTime(span.StartTimestamp().AsTime().Add(d)))
+			span.SetEndTimestamp(pcommon.NewTimestampFromTime(span.EndTimestamp().AsTime().Add(d)))
+		}
+	}
 }
 
 func scriptConfig(t *testing.T, c *Config, settings []string) {

@@ -148,7 +148,7 @@ func (s *shard) passOn(out []*finished) {
 // prefix, must not all meet in one.
 func shardOfTrace(id pcommon.TraceID, n int) int { return spread(xxhash.Sum64(id[:]), n) }
 
-func shardOfConversation(id string, n int) int { return spread(xxhash.Sum64String(id), n) }
+func shardOfConversation(id string, n int) int { return spread(hashConversation(id), n) }
 
 func spread(hash uint64, n int) int {
 	index, _ := bits.Mul64(hash, uint64(n)) //nolint:gosec // n is positive

@@ -29,6 +29,7 @@ import (
 //	G/e/N/I        entry I of batch N: spans of one trace, as OTLP protobuf
 //	G/L/d/S/K      in slot K of shard S: the id of a trace that was decided
 //	G/L/c/S/K      in slot K of stripe S: the state of a conversation
+//	G/L/v/S/K      in slot K of stripe S: hashes of evicted conversations
 //	aside/…        what could not be read
 //
 // G is the generation: content that is not understood is left under its own and
@@ -55,6 +56,7 @@ type tableID uint8
 const (
 	decidedTable tableID = iota
 	conversationTable
+	evictedTable
 	tableCount
 )
 
@@ -67,6 +69,8 @@ type layoutJSON struct {
 	Shards        int     `json:"shards"`
 	Decided       []int32 `json:"decided"`
 	Conversations []int32 `json:"conversations"`
+	// Evicted is absent where the layout was written before there was such a table.
+	Evicted []int32 `json:"evicted"`
 }
 
 func (l *layout) batchKey(n uint64) string { return fmt.Sprintf("%s/b/%d", l.generation, n) }
@@ -75,7 +79,7 @@ func (l *layout) entryKey(r entryRef) string {
 }
 
 func (l *layout) noteKey(table tableID, shard int, slot int32) string {
-	return fmt.Sprintf("%s/%d/%c/%d/%d", l.generation, l.division, "dc"[table], shard, slot)
+	return fmt.Sprintf("%s/%d/%c/%d/%d", l.generation, l.division, "dcv"[table], shard, slot)
 }
 
 // reach notes that a slot is in use.
@@ -89,7 +93,7 @@ func (l *layout) reach(table tableID, shard int, slot int32) {
 
 func (l *layout) save() *storage.Operation {
 	text, _ := json.Marshal(layoutJSON{
-		storageFormat, l.generation, l.first, l.next, l.division, l.shards, l.slots[decidedTable], l.slots[conversationTable],
+		storageFormat, l.generation, l.first, l.next, l.division, l.shards, l.slots[decidedTable], l.slots[conversationTable], l.slots[evictedTable],
 	}) // it holds numbers and a name
 	return storage.SetOperation(layoutKey, text)
 }
@@ -97,7 +101,7 @@ func (l *layout) save() *storage.Operation {
 func newLayout(generation string, shards int) *layout {
 	return &layout{
 		generation: generation, shards: shards,
-		slots: [tableCount][]int32{make([]int32, shards), make([]int32, shards)},
+		slots: [tableCount][]int32{make([]int32, shards), make([]int32, shards), make([]int32, shards)},
 	}
 }
 
@@ -108,13 +112,16 @@ func readLayout(text []byte) (*layout, error) {
 	if err := json.Unmarshal(text, &read); err != nil {
 		return nil, errForeign
 	}
+	if read.Evicted == nil && read.Shards > 0 && read.Shards == len(read.Decided) {
+		read.Evicted = make([]int32, read.Shards)
+	}
 	l := &layout{
 		generation: read.Generation, first: read.First, next: read.Next, division: read.Division, shards: read.Shards,
-		slots: [tableCount][]int32{read.Decided, read.Conversations},
+		slots: [tableCount][]int32{read.Decided, read.Conversations, read.Evicted},
 	}
 	if read.Format != storageFormat || l.generation == "" || l.first > l.next || l.shards < 1 ||
-		len(read.Decided) != l.shards || len(read.Conversations) != l.shards ||
-		slices.Min(read.Decided) < 0 || slices.Min(read.Conversations) < 0 {
+		len(read.Decided) != l.shards || len(read.Conversations) != l.shards || len(read.Evicted) != l.shards ||
+		slices.Min(read.Decided) < 0 || slices.Min(read.Conversations) < 0 || slices.Min(read.Evicted) < 0 {
 		return nil, errForeign
 	}
 	return l, nil
@@ -193,6 +200,10 @@ type stored struct {
 	live          map[uint64]int
 	decided       []storedDecidedIn
 	conversations []storedConversationIn
+	evicted       []storedEvictedIn
+	// fresh is set if the storage was new or empty, or if what was in it, or some of
+	// it, could not be read: then spans that were accepted before may be missing.
+	fresh bool
 }
 
 type storedDecidedIn struct {
@@ -203,6 +214,11 @@ type storedDecidedIn struct {
 type storedConversationIn struct {
 	stripe int
 	storedConversation
+}
+
+type storedEvictedIn struct {
+	stripe int
+	storedEvicted
 }
 
 // openStorage finds the storage extension and opens the processor's part of it.
@@ -242,7 +258,7 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 	// A name that nothing there has, also where clocks are set back.
 	generation := fmt.Sprintf("%x-%x", now.Unix(), rand.Uint32()) //nolint:gosec // no secret
 	r.where = "aside/" + generation + "/"
-	s := &stored{layout: newLayout(generation, shards), live: map[uint64]int{}}
+	s := &stored{layout: newLayout(generation, shards), live: map[uint64]int{}, fresh: true}
 	if text == nil {
 		return s, nil
 	}
@@ -252,7 +268,7 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 		r.logger.Warn("what is in the storage was set aside", zap.String("key", r.where+layoutKey), zap.Error(err))
 		return s, r.client.Set(ctx, r.where+layoutKey, text)
 	}
-	s.layout = l
+	s.layout, s.fresh = l, false
 	for n := l.first; n < l.next; n++ {
 		if err := r.batch(ctx, s, n); err != nil {
 			return nil, err
@@ -285,7 +301,21 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 				return nil, err
 			}
 		}
+		for slot := range l.slots[evictedTable][shard] {
+			key := l.noteKey(evictedTable, shard, slot)
+			err := r.value(ctx, key, func(text []byte) error {
+				e, err := decodeEvicted(slot, text)
+				if err == nil {
+					s.evicted = append(s.evicted, storedEvictedIn{shard, e})
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
+	s.fresh = len(r.aside) > 0
 	slices.SortStableFunc(s.decided, func(a, b storedDecidedIn) int { return int(int64(a.seq) - int64(b.seq)) }) //nolint:gosec // counters
 	slices.SortStableFunc(s.conversations, func(a, b storedConversationIn) int { return a.used.Compare(b.used) })
 	if len(r.aside) > 0 {

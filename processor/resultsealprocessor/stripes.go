@@ -43,6 +43,10 @@ func (s *stripe) notes() (notes []note) {
 		}
 		notes = append(notes, n)
 	}
+	for _, chunk := range s.kept.evicted.changes() {
+		s.kept.rev++
+		notes = append(notes, note{table: evictedTable, shard: s.n, slot: chunk.slot, rev: s.kept.rev, framed: encodeEvicted(&chunk)})
+	}
 	return notes
 }
 
@@ -80,6 +84,11 @@ func (s *scoring) take(ids []string, r *revision, now time.Time) *takenStripes {
 // Conversation implements score.Conversations.
 func (t *takenStripes) Conversation(id string) *score.Conversation {
 	return t.all.stripes[shardOfConversation(id, len(t.all.stripes))].kept.Conversation(id, t.revision)
+}
+
+// Skip implements score.Conversations.
+func (t *takenStripes) Skip(id string) {
+	t.all.stripes[shardOfConversation(id, len(t.all.stripes))].kept.Skip(id)
 }
 
 // keep makes the trace part of its conversations' past, and returns what the

@@ -166,6 +166,7 @@ func (r *recorder) Announce(p *policy.Policy) {
 	r.builder.ProcessorResultsealLateSpans.Add(ctx, 0)
 	r.builder.ProcessorResultsealDuplicateSpans.Add(ctx, 0)
 	r.builder.ProcessorResultsealUncontractedCalls.Add(ctx, 0)
+	r.builder.ProcessorResultsealUnfollowedConversations.Add(ctx, 0)
 	r.builder.ProcessorResultsealRefusedSpans.Add(ctx, 0)
 	r.builder.ProcessorResultsealRetries.Add(ctx, 0)
 	for _, cause := range []forgottenFor{forgottenTTL, forgottenLimit} {
@@ -205,6 +206,14 @@ func (r *recorder) Observation(tool string, contract *policy.Contract, decision,
 // Uncontracted counts tool calls that no contract matched.
 func (r *recorder) Uncontracted(calls int) {
 	r.builder.ProcessorResultsealUncontractedCalls.Add(context.Background(), int64(calls))
+}
+
+// Unfollowed counts conversations that were not followed, because their trace has
+// too many.
+func (r *recorder) Unfollowed(conversations int) {
+	if conversations > 0 {
+		r.builder.ProcessorResultsealUnfollowedConversations.Add(context.Background(), int64(conversations))
+	}
 }
 
 // Session counts a finished session.

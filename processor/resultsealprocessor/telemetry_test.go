@@ -149,7 +149,7 @@ func TestPolicyIsVisibleAsZeros(t *testing.T) {
 		point(0, "protocol", "support", "severity", "warning", "verdict", "compliant"),
 		point(0, "protocol", "support", "severity", "warning", "verdict", "violation"),
 	), ignoreTime)
-	for _, name := range []string{"late_spans", "duplicate_spans", "uncontracted_calls", "session_gaps", "refused_spans", "unscored_traces", "traces_active", "bytes_active", "sessions_active"} {
+	for _, name := range []string{"late_spans", "duplicate_spans", "uncontracted_calls", "session_gaps", "unfollowed_conversations", "refused_spans", "unscored_traces", "traces_active", "bytes_active", "sessions_active"} {
 		m, err := tt.GetMetric("otelcol_processor_resultseal_" + name)
 		require.NoError(t, err, name)
 		require.Contains(t, fmt.Sprint(m.Data), "0", name)

@@ -25,27 +25,28 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                                metric.Meter
-	mu                                   sync.Mutex
-	registrations                        []metric.Registration
-	ProcessorResultsealBytesActive       metric.Int64ObservableGauge
-	ProcessorResultsealDuplicateSpans    metric.Int64Counter
-	ProcessorResultsealLateSpans         metric.Int64Counter
-	ProcessorResultsealObservations      metric.Int64Counter
-	ProcessorResultsealPolicyReloads     metric.Int64Counter
-	ProcessorResultsealProtocolVerdicts  metric.Int64Counter
-	ProcessorResultsealReasons           metric.Int64Counter
-	ProcessorResultsealRefusedSpans      metric.Int64Counter
-	ProcessorResultsealRetries           metric.Int64Counter
-	ProcessorResultsealScoreDuration     metric.Float64Histogram
-	ProcessorResultsealSessionGaps       metric.Int64Counter
-	ProcessorResultsealSessions          metric.Int64Counter
-	ProcessorResultsealSessionsActive    metric.Int64ObservableGauge
-	ProcessorResultsealSessionsForgotten metric.Int64Counter
-	ProcessorResultsealStorageFailures   metric.Int64Counter
-	ProcessorResultsealTracesActive      metric.Int64ObservableGauge
-	ProcessorResultsealUncontractedCalls metric.Int64Counter
-	ProcessorResultsealUnscoredTraces    metric.Int64Counter
+	meter                                      metric.Meter
+	mu                                         sync.Mutex
+	registrations                              []metric.Registration
+	ProcessorResultsealBytesActive             metric.Int64ObservableGauge
+	ProcessorResultsealDuplicateSpans          metric.Int64Counter
+	ProcessorResultsealLateSpans               metric.Int64Counter
+	ProcessorResultsealObservations            metric.Int64Counter
+	ProcessorResultsealPolicyReloads           metric.Int64Counter
+	ProcessorResultsealProtocolVerdicts        metric.Int64Counter
+	ProcessorResultsealReasons                 metric.Int64Counter
+	ProcessorResultsealRefusedSpans            metric.Int64Counter
+	ProcessorResultsealRetries                 metric.Int64Counter
+	ProcessorResultsealScoreDuration           metric.Float64Histogram
+	ProcessorResultsealSessionGaps             metric.Int64Counter
+	ProcessorResultsealSessions                metric.Int64Counter
+	ProcessorResultsealSessionsActive          metric.Int64ObservableGauge
+	ProcessorResultsealSessionsForgotten       metric.Int64Counter
+	ProcessorResultsealStorageFailures         metric.Int64Counter
+	ProcessorResultsealTracesActive            metric.Int64ObservableGauge
+	ProcessorResultsealUncontractedCalls       metric.Int64Counter
+	ProcessorResultsealUnfollowedConversations metric.Int64Counter
+	ProcessorResultsealUnscoredTraces          metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -233,6 +234,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_resultseal_uncontracted_calls",
 		metric.WithDescription("Tool calls that no contract matched [Alpha]"),
 		metric.WithUnit("{calls}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorResultsealUnfollowedConversations, err = builder.meter.Int64Counter(
+		"otelcol_processor_resultseal_unfollowed_conversations",
+		metric.WithDescription("Conversations that no protocol followed in a trace, because the trace has more than 16 of them. Their state is evicted [Alpha]"),
+		metric.WithUnit("{conversations}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealUnscoredTraces, err = builder.meter.Int64Counter(

@@ -46,6 +46,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorResultsealSessionsForgotten.Add(context.Background(), 1)
 	tb.ProcessorResultsealStorageFailures.Add(context.Background(), 1)
 	tb.ProcessorResultsealUncontractedCalls.Add(context.Background(), 1)
+	tb.ProcessorResultsealUnfollowedConversations.Add(context.Background(), 1)
 	tb.ProcessorResultsealUnscoredTraces.Add(context.Background(), 1)
 	AssertEqualProcessorResultsealBytesActive(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -96,6 +97,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealUncontractedCalls(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorResultsealUnfollowedConversations(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorResultsealUnscoredTraces(t, testTel,
