@@ -165,6 +165,8 @@ is result is that member.
 	unmatched           ignore, unrecognized, violation. Default: ignore. What an event is that no rule names.
 	after_end           ignore, violation. Default: ignore. What an event after a finished protocol is.
 	require_completion  true or false. Default: false. A session that ends before a terminal state is incomplete.
+	                    The protocol then has a verdict, incomplete or compliant, also where none of its events occurred.
+	                    Without it, such a protocol is unjudged.
 	assume_complete     true or false. Default: false. Telemetry is known to be whole, so that a missing parent or
 	                    root caps no verdict.
 	events              the projection, a list of rules. Default: !name and ?name for each call of a tool, see
