@@ -118,7 +118,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 reference: dist/reference/bin/resultseal ## install the published reference, for make test-reference: needs Python 3.11
 
 dist/reference/bin/resultseal:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { echo 'skipped: $(PYTHON) is not Python 3.11'; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { echo '$(PYTHON) is not Python 3.11; name one with PYTHON='; exit 1; }
 	rm -rf dist/reference
 	$(PYTHON) -m venv dist/reference
 	dist/reference/bin/python -m pip install --quiet --disable-pip-version-check resultseal==0.1.3

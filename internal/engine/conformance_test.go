@@ -278,8 +278,8 @@ func publishedEnvelope(env *Envelope, p Payload) map[string]any {
 	}
 }
 
-// exhausting is a depth at which the reference can still evaluate a payload and
-// its recursion gives out when it is to be hashed: no row above it has a payload hash.
+// exhausting is a depth at which the reference can still evaluate a payload, and
+// exceeds its recursion limit when it hashes one. No row above it has a payload hash.
 const exhausting = 300
 
 // levels is how deep a value is nested. A scalar has one level.

@@ -114,7 +114,7 @@
 // # The reference
 //
 // Decisions, records, hashes and error codes are those of the published reference,
-// version 0.1.3, with Python 3.11. These differences are meant:
+// version 0.1.3, with Python 3.11. These differences are intended:
 //
 //   - Half of a surrogate pair is refused where it is read: SCHEMA_INVALID, or
 //     PARSE_FAILED in text that a tool returned. The reference goes on with it until it

@@ -74,7 +74,7 @@ func (c *referenceCrash) clean(stage string) (codes []ErrorCode, why string) {
 // surrogateEscape is an escape of half of a surrogate pair, perhaps within another text.
 var surrogateEscape = regexp.MustCompile(`(?i)u(0000)?d[89a-f]|\xed[\xa0-\xbf]`)
 
-// The differences that are meant.
+// Intended differences.
 const (
 	loneSurrogate = "half of a surrogate pair is refused where it is read"
 	yamlTimeCount = "an unquoted YAML time in observed_at counts as it is written"
@@ -84,7 +84,11 @@ const (
 // fails the test unless it is one of those that are listed with their reason.
 func TestReference(t *testing.T) {
 	reference := referencetest.Start(t)
-	count := referencetest.Cases(t, 20_000)
+	count := 20_000
+	if raceEnabled {
+		count = 2_000
+	}
+	count = referencetest.Cases(t, count)
 	cases := func(yield func(referencetest.Case) bool) {
 		for i := range count {
 			if !yield(referencetest.NewCase(i)) {

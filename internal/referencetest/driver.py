@@ -37,7 +37,7 @@ def load(document):
 
 
 def check(request):
-    """What `resultseal check` does, with the envelope and the payload's hash."""
+    """Do as `resultseal check` does, and add the envelope and the hash of the payload."""
     seen = []
     stage = "input"
     try:
@@ -88,7 +88,7 @@ def payload_hash(payload):
 
 
 def metadata(value):
-    """A metadata value as JSON, also one that has no JSON form."""
+    """Return a metadata value as JSON, also one that has no JSON form."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"$float": "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"}
     if isinstance(value, datetime.date):
@@ -99,7 +99,7 @@ def metadata(value):
 
 
 def crash(exc):
-    """The first cause of an exception that the reference does not handle."""
+    """Return the first cause of an exception that the reference does not handle."""
     while exc.__context__ is not None:
         exc = exc.__context__
     frame = traceback.extract_tb(exc.__traceback__)[-1]
@@ -109,7 +109,7 @@ def crash(exc):
 
 
 def surrogates(value):
-    """Whether a string or a key holds a code point that no UTF-8 text can."""
+    """Report whether a string or a key holds half of a surrogate pair."""
     stack = [value]
     while stack:
         value = stack.pop()
@@ -125,7 +125,7 @@ def surrogates(value):
 
 
 def command(request):
-    """A command line in which {} stands for a file with the given text."""
+    """Run a command line in which {} stands for a file with the given text."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, request["file"])
         with open(path, "wb") as file:

@@ -197,8 +197,8 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 // scanString decodes the string that starts with the quote at text[pos], a
 // double or a single one, and returns the offset behind its closing quote.
 // Between single quotes \' is an escape as well. If the string is malformed, fault
-// says how and end is the offset of the escape or character that is wrong, or of
-// the opening quote if nothing closes the string.
+// describes it and end is the offset of the wrong escape or character, or of the
+// opening quote if nothing closes the string.
 func scanString(text string, pos int) (s string, end int, fault string) {
 	const unterminated = "a string without an end"
 	open, quote := pos, text[pos]
