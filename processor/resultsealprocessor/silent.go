@@ -267,7 +267,9 @@ func (b *bypass) mark(td ptrace.Traces, marks *[]bool, under *inForce) (silent, 
 			for _, span := range ss.Spans().All() {
 				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.silent(span) && !under.names(span.Name())
 				if is {
-					b.own.CleanEventsAndLinks(span)
+					if span.Events().Len()+span.Links().Len() > 0 {
+						b.own.CleanEventsAndLinks(span)
+					}
 					silent++
 				}
 				to = append(to, is)
