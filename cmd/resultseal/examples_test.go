@@ -25,7 +25,7 @@ var updateDrawings = flag.Bool("update-drawings", false, "redraw the protocols i
 func TestProtocolExamples(t *testing.T) {
 	policies, err := filepath.Glob("../../examples/protocols/*/policy.yaml")
 	require.NoError(t, err)
-	require.Len(t, policies, 8)
+	require.Len(t, policies, 9)
 	for _, policyFile := range policies {
 		dir := filepath.Dir(policyFile)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
