@@ -28,20 +28,23 @@ func TestREADMEPolicy(t *testing.T) {
 	require.NoError(t, err)
 	const read = `{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203332"`
 	var (
-		text      = string(otherOrder)
-		replace   = func(from, to string) string { require.Contains(t, text, from); return strings.ReplaceAll(text, from, to) }
+		text    = string(otherOrder)
+		replace = func(from, to string) string {
+			require.Contains(t, text, from)
+			return strings.ReplaceAll(text, from, to)
+		}
 		sameOrder = replace("Z-9", "A-1")
 		lost      = regexp.MustCompile(regexp.QuoteMeta(read)+`.*?\]\},`).ReplaceAllString(sameOrder, "")
 	)
 	require.NotEqual(t, sameOrder, lost)
 	for name, test := range map[string]struct{ trace, compliance, decision string }{
-		"the order that was read":                 {sameOrder, "compliant", "sealed"},
-		"another order than was read":             {text, "violation", "sealed"},
-		"an answer about another order":           {strings.ReplaceAll(sameOrder, `{\"order_id\":\"A-1\",\"status\"`, `{\"order_id\":\"B-2\",\"status\"`), "violation", "blocked"},
-		"an empty result":                         {strings.ReplaceAll(sameOrder, `{\"order_id\":\"A-1\",\"status\":\"shipped\"}`, `[]`), "violation", "blocked"},
-		"the span of the reading is lost":         {lost, "violation", ""},
-		"a parent of the reading is lost with it": {strings.ReplaceAll(lost, `"parentSpanId":"b7ad6b7169203331"`, `"parentSpanId":"b7ad6b7169203339"`), "inconclusive", ""},
-		"no reading and no refund":                {strings.NewReplacer("get_order", "other", "refund", "other").Replace(text), "unjudged", ""},
+		"the order that was read":                             {sameOrder, "compliant", "sealed"},
+		"another order than was read":                         {text, "violation", "sealed"},
+		"an answer about another order":                       {strings.ReplaceAll(sameOrder, `{\"order_id\":\"A-1\",\"status\"`, `{\"order_id\":\"B-2\",\"status\"`), "violation", "blocked"},
+		"an empty result":                                     {strings.ReplaceAll(sameOrder, `{\"order_id\":\"A-1\",\"status\":\"shipped\"}`, `[]`), "violation", "blocked"},
+		"the span of the reading is lost":                     {lost, "violation", ""},
+		"the span of the reading is lost, and so is a parent": {strings.ReplaceAll(lost, `"parentSpanId":"b7ad6b7169203331"`, `"parentSpanId":"b7ad6b7169203339"`), "inconclusive", ""},
+		"no reading and no refund":                            {strings.NewReplacer("get_order", "other", "refund", "other").Replace(text), "unjudged", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "trace.jsonl")
