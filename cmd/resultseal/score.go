@@ -149,7 +149,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	}
 	scorer := score.New(p)
 	builder := report.NewBuilder(scorer.Conversational())
-	builder.Content = o.showContent
+	builder.Content, builder.Policy = o.showContent, p
 	var spans *annotated
 	if o.annotated != "" {
 		spans = newAnnotated()

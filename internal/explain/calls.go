@@ -157,6 +157,7 @@ func (e *explanation) trials(c *score.CallAccount) {
 	for i := range c.Trials {
 		t := &c.Trials[i]
 		e.line(2, "contract %s (contracts[%d]) is for it: %s", safe(t.Contract.Name), t.Contract.Index, matches(&t.Contract.Match))
+		e.metadata(3, &t.Contract.Metadata)
 		e.trial(c, t)
 	}
 	switch {

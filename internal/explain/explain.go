@@ -129,6 +129,24 @@ func (e *explanation) section(name string) {
 // safe is a text from telemetry.
 func safe(s string) string { return display.Line(s) }
 
+// metadata writes the metadata of a contract or protocol, if the policy has any.
+func (e *explanation) metadata(indent int, m *policy.Metadata) {
+	if *m == (policy.Metadata{}) {
+		return
+	}
+	text := "severity " + m.Severity.String()
+	if m.Owner != "" {
+		text += ", owner " + safe(m.Owner)
+	}
+	if m.Runbook != "" {
+		text += ", runbook " + safe(m.Runbook)
+	}
+	e.line(indent, "%s", text)
+	for line := range strings.Lines(m.Description) {
+		e.line(indent, "%s", safe(strings.TrimRight(line, "\n")))
+	}
+}
+
 // paint colours a word: green what holds, red what does not, yellow the rest.
 func (e *explanation) paint(colour, word string) string {
 	if !e.o.Colour {

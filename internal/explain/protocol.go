@@ -39,6 +39,7 @@ func (e *explanation) protocol(a *score.ProtocolAccount, p *score.Protocol) {
 	verdict := p.Verdict.String()
 	e.section(fmt.Sprintf("Protocol %s: %s", safe(a.Protocol.Name), e.paint(colourOf(verdict), verdict)))
 	e.line(1, "%s", report.Verdicts[verdict])
+	e.metadata(1, &a.Protocol.Metadata)
 	if a.Protocol.Source != "" {
 		e.line(1, "%s", safe(a.Protocol.Source))
 	}

@@ -71,8 +71,9 @@ func (l *loader) metadata(m *mapping) Metadata {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			a, _ := m.get("runbook")
 			l.errorf(a, "the runbook is not an absolute URL such as https://example.com/runbooks/refunds")
-			md.Runbook = ""
+			u = &url.URL{}
 		}
+		md.Runbook = u.String() // with what a URL cannot have escaped
 	}
 	l.acknowledge(m)
 	return md

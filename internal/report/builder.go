@@ -15,6 +15,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/spill"
 )
@@ -25,6 +26,10 @@ type Builder struct {
 	// page, and what protocols remember in every form. Without it, values are
 	// masked, see package mask.
 	Content bool
+
+	// Policy describes the contracts and protocols in the report. Set it before
+	// Report.
+	Policy *policy.Policy
 
 	conversational bool
 
@@ -241,6 +246,7 @@ func observation(o *score.Observation, spans []genai.Span) Observation {
 		CallID:        strings.Clone(o.CallID),
 		Contract:      o.Contract.Name,
 		ClaimType:     string(o.Contract.Base.ClaimType),
+		Severity:      o.Contract.Severity.String(),
 		Decision:      string(o.Evaluation.Decision),
 		TruthState:    string(o.Evaluation.TruthState),
 		ReasonCodes:   reasons,
@@ -264,7 +270,7 @@ func (b *Builder) protocol(s *Session, p *score.Protocol, spans []genai.Span, va
 		}
 	}
 	if out == nil {
-		s.Protocols = append(s.Protocols, Protocol{Name: p.Protocol.Name, Events: []Event{}})
+		s.Protocols = append(s.Protocols, Protocol{Name: p.Protocol.Name, Severity: p.Protocol.Severity.String(), Events: []Event{}})
 		out = &s.Protocols[len(s.Protocols)-1]
 	}
 	out.Verdict, out.Complete = p.Verdict.String(), p.Complete
@@ -411,6 +417,10 @@ func (b *Builder) Report(in Inputs) (*Report, error) {
 	slices.SortFunc(r.entries, func(x, y entry) int {
 		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.id, y.id))
 	})
+	if b.Policy != nil {
+		r.Policy = partsOf(b.Policy)
+	}
+	r.index = indexOf(r.Policy)
 	r.Summary, r.Inputs, r.blocked = b.counts.sum(), in, b.counts.blocked
 	return r, nil
 }

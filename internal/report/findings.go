@@ -78,7 +78,18 @@ type finding struct {
 	span    string // "" if it is about no span
 	subject string // the tool or the event
 	of      string // the call or the protocol
+	part    *Part  // the contract or protocol; nil if it is about neither
 	lines   []string
+}
+
+// proved reports whether a finding has no other explanation than that something
+// went wrong: that an event is missing, or that a result was not recorded.
+func (f *finding) proved() bool {
+	switch f.rule {
+	case "protocol-inconclusive", "RESULT_NOT_CAPTURED", "RESULT_TRUNCATED", "ARGUMENTS_NOT_CAPTURED":
+		return false
+	}
+	return true
 }
 
 // finding says what a blocked observation lacks; nil if it is sealed.
@@ -93,8 +104,10 @@ func (o *Observation) finding(s *Session, on FailOn) *finding {
 	f := &finding{
 		rule: rule, fails: on.observation(o), trace: s.traceOf(o.TraceID), span: o.SpanID, subject: o.Tool, of: o.CallID,
 		message: fmt.Sprintf("%s: blocked, %s (%s)", o.Tool, o.TruthState, strings.Join(o.ReasonCodes, ", ")),
+		part:    s.contract(o),
 		lines:   []string{fmt.Sprintf("contract %s, claim %s", o.Contract, o.ClaimType)},
 	}
+	f.lines = append(f.lines, f.part.lines()...)
 	for _, reason := range o.ReasonCodes {
 		f.lines = append(f.lines, reason+": "+Reasons[reason])
 	}
@@ -168,7 +181,7 @@ func (p *Protocol) finding(s *Session, on FailOn) *finding {
 		f.place(s)
 		return f
 	}
-	f := &finding{rule: "protocol-" + p.Verdict, fails: on.verdict(p.Verdict), trace: s.TraceIDs[len(s.TraceIDs)-1], of: p.Name}
+	f := &finding{rule: "protocol-" + p.Verdict, fails: on.verdict(p.Verdict), trace: s.TraceIDs[len(s.TraceIDs)-1], of: p.Name, part: s.protocolPart(p)}
 	at := slices.IndexFunc(p.Events, func(e Event) bool { return e.Verdict == p.Verdict })
 	before, happened := p.Events, "events"
 	if at >= 0 {
@@ -194,6 +207,7 @@ func (p *Protocol) finding(s *Session, on FailOn) *finding {
 		f.message = p.Name + ": ended " + after
 		f.lines = append(f.lines, Verdicts[p.Verdict])
 	}
+	f.lines = append(f.lines, f.part.lines()...)
 	if len(before) > 0 {
 		names := make([]string, len(before))
 		for i := range before {

@@ -44,6 +44,8 @@ type pageHead struct {
 	Reasons                []pageCount
 	Gaps                   []pageCount
 	Protocols              []pageProtocol
+	Contracts              []Part   // those that the policy says something of, the most severe first
+	Severities             []string // that the policy has, the most severe first; nil if it says nothing of its parts
 }
 
 type pageCount struct {
@@ -58,8 +60,9 @@ type pageTool struct {
 }
 
 type pageProtocol struct {
-	Name, Source string
-	Drawing      template.HTML
+	Part
+	Source  string
+	Drawing template.HTML
 }
 
 // complianceMarks tell outcomes apart where colours do not.
@@ -101,7 +104,11 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 		}
 		out.WriteString("]</script>\n")
 	}
-	words, err := json.Marshal(map[string]any{"reasons": Reasons, "verdicts": Verdicts, "states": States, "gaps": Gaps, "content": page.Content})
+	parts := &Parts{}
+	if page.Policy != nil {
+		parts = partsOf(page.Policy)
+	}
+	words, err := json.Marshal(map[string]any{"contracts": partsByName(parts.Contracts), "protocols": partsByName(parts.Protocols), "reasons": Reasons, "verdicts": Verdicts, "states": States, "gaps": Gaps, "content": page.Content})
 	if err != nil {
 		return err
 	}
@@ -113,6 +120,17 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 		return err
 	}
 	return out.Flush()
+}
+
+// partsByName are the parts that the policy says something of.
+func partsByName(parts []Part) map[string]Part {
+	named := map[string]Part{}
+	for i := range parts {
+		if !parts[i].usual() {
+			named[parts[i].Name] = parts[i]
+		}
+	}
+	return named
 }
 
 // inScript is JSON that can stand in a script element: nothing in it ends one.
@@ -157,9 +175,15 @@ func (r *Report) pageHead(page Page, style []byte) *pageHead {
 		}
 	}
 	if page.Policy != nil {
+		parts := partsOf(page.Policy)
+		if parts.anyMetadata() {
+			h.Severities = parts.severities()
+		}
+		h.Contracts = slices.DeleteFunc(slices.Clone(parts.Contracts), func(p Part) bool { return p.usual() })
+		slices.SortStableFunc(h.Contracts, func(a, b Part) int { return severityRank(b.Severity) - severityRank(a.Severity) })
 		for i, p := range page.Policy.Protocols {
 			shape := p.Automaton.Shape()
-			drawn := pageProtocol{Name: p.Name, Source: p.Source}
+			drawn := pageProtocol{Part: parts.Protocols[i], Source: p.Source}
 			if len(shape.States) > maxDrawn {
 				drawn.Drawing = template.HTML(fmt.Sprintf("<p>It has %d states, which are too many to draw.</p>", len(shape.States))) //nolint:gosec // a number
 			} else {
@@ -190,6 +214,7 @@ type pageRow struct {
 	Gaps         []string           `json:"gaps"`
 	Protocols    []pageRowsProtocol `json:"protocols"`
 	Finding      string             `json:"finding"`
+	Severity     string             `json:"severity,omitempty"` // the highest of what went wrong
 }
 
 type pageRowsProtocol struct {
@@ -246,23 +271,33 @@ func (s *Session) pageRow(at int) pageRow {
 	for _, u := range s.Uncontracted {
 		add(&row.Tools, u.Tool)
 	}
+	// The finding that is shown is one that decided the outcome, the most severe
+	// first; else any.
+	shown := -1
+	offer := func(f *finding, decided bool) {
+		rank := severityRank(f.part.Severity)
+		if f.proved() && (row.Severity == "" || rank > severityRank(row.Severity)) {
+			row.Severity = f.part.Severity
+		}
+		if decided {
+			rank += len(severities)
+		}
+		if rank > shown {
+			row.Finding, shown = f.message, rank
+		}
+	}
 	for i := range s.Protocols {
 		p := &s.Protocols[i]
 		out := pageRowsProtocol{Name: p.Name, Verdict: p.Verdict}
 		if f := p.finding(s, nil); f != nil && p.Verdict != "unjudged" {
 			out.Text = f.message
-			if row.Finding == "" || p.Verdict == s.Compliance && row.Finding != "" && !slices.ContainsFunc(row.Protocols, func(q pageRowsProtocol) bool { return q.Verdict == s.Compliance }) {
-				row.Finding = f.message
-			}
+			offer(f, p.Verdict == s.Compliance)
 		}
 		row.Protocols = append(row.Protocols, out)
 	}
-	if row.Finding == "" {
-		for i := range s.Observations {
-			if f := s.Observations[i].finding(s, nil); f != nil {
-				row.Finding = f.message
-				break
-			}
+	for i := range s.Observations {
+		if f := s.Observations[i].finding(s, nil); f != nil {
+			offer(f, false)
 		}
 	}
 	if f := s.finding(nil); f != nil && row.Finding == "" {

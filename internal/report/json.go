@@ -27,10 +27,15 @@ func (r *Report) JSON(w io.Writer) error {
 		out.WriteString("\n  ")
 	}
 	out.WriteString("]")
-	for _, part := range []struct {
+	type part struct {
 		key   string
 		value any
-	}{{"summary", r.Summary}, {"inputs", r.Inputs}} {
+	}
+	parts := []part{{"summary", r.Summary}, {"inputs", r.Inputs}}
+	if r.Policy != nil {
+		parts = append(parts, part{"policy", r.Policy})
+	}
+	for _, part := range parts {
 		text, err := indentedJSON("  ", part.value)
 		if err != nil {
 			return err

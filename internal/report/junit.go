@@ -151,9 +151,7 @@ func (s *Session) cases(on FailOn) []testCase {
 			name = fmt.Sprintf("%s (%d)", name, names[name])
 		}
 		c := testCase{ClassName: class + "." + kind + "." + strings.ReplaceAll(group, ".", "_"), Name: name, Time: "0"}
-		if len(s.Gaps) > 0 {
-			c.Properties = &properties{[]property{{"gaps", strings.Join(s.Gaps, " ")}}}
-		}
+		c.Properties = s.properties(f)
 		switch {
 		case f == nil:
 		case f.fails:
@@ -187,6 +185,28 @@ func (s *Session) cases(on FailOn) []testCase {
 		}
 	}
 	return cases
+}
+
+// properties are the gaps of a session and, of a test that did not pass, the
+// metadata of its contract or protocol.
+func (s *Session) properties(f *finding) *properties {
+	var list []property
+	add := func(name, value string) {
+		if value != "" {
+			list = append(list, property{name, value})
+		}
+	}
+	add("gaps", strings.Join(s.Gaps, " "))
+	if f != nil && f.part != nil {
+		add("severity", f.part.Severity)
+		add("description", f.part.Description)
+		add("owner", f.part.Owner)
+		add("runbook", f.part.Runbook)
+	}
+	if list == nil {
+		return nil
+	}
+	return &properties{list}
 }
 
 // escaped is a text that stands in quotes.

@@ -26,7 +26,11 @@ import (
 type Report struct {
 	Summary Summary
 	Inputs  Inputs
+	// Policy describes the contracts and protocols; nil if the builder was given
+	// no policy.
+	Policy *Parts
 
+	index   *index
 	entries []entry
 	bodies  *spill.Store
 	blocked int // sessions with a blocked call
@@ -58,6 +62,7 @@ type Session struct {
 
 	Uncontracted []Uncontracted `json:"uncontracted"`
 
+	index  *index // of the policy's parts, once it was read back
 	start  genai.Timestamp
 	origin Origin
 	gaps   score.Gaps // until it is concluded
@@ -71,6 +76,7 @@ type Observation struct {
 	CallID        string   `json:"call_id"`
 	Contract      string   `json:"contract"`
 	ClaimType     string   `json:"claim_type"`
+	Severity      string   `json:"severity"` // of the contract
 	Decision      string   `json:"decision"`
 	TruthState    string   `json:"truth_state"`
 	ReasonCodes   []string `json:"reason_codes"`
@@ -106,6 +112,7 @@ type Uncontracted struct {
 // Protocol is the verdict of one protocol.
 type Protocol struct {
 	Name     string  `json:"name"`
+	Severity string  `json:"severity"`
 	Verdict  string  `json:"verdict"`
 	Complete bool    `json:"complete"`
 	Events   []Event `json:"events"`
@@ -176,7 +183,7 @@ func (r *Report) session(i int) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{start: e.start, origin: e.origin}
+	s := &Session{index: r.index, start: e.start, origin: e.origin}
 	return s, json.Unmarshal(body, s)
 }
 

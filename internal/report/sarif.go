@@ -17,17 +17,20 @@ import (
 
 // SARIF writes findings in the Static Analysis Results Interchange Format,
 // 2.1.0: one for each observation that is blocked, each protocol that was not
-// kept to and each unjudged session. Those that count as failures are errors, of
-// the others an inconclusive protocol, what was not recorded and an unjudged
-// session are notes, and the rest warnings. version is this program's.
+// kept to and each unjudged session. The level of a finding is the severity of its
+// contract or protocol, see finding.level. Contracts and protocols that the policy
+// describes have rules of their own, with help. version is this program's.
 func (r *Report) SARIF(w io.Writer, version string, on FailOn) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	rules, index := sarifRules()
+	rules, err := r.sarifRules(on)
+	if err != nil {
+		return err
+	}
 	head, err := indentedJSON("      ", map[string]any{
 		"driver": map[string]any{
 			"name": "ResultSeal", "version": version, "semanticVersion": version,
 			"informationUri": "https://github.com/resultseal/otelcol-resultseal",
-			"rules":          rules,
+			"rules":          rules.list,
 		},
 	})
 	if err != nil {
@@ -56,7 +59,7 @@ func (r *Report) SARIF(w io.Writer, version string, on FailOn) error {
 			return err
 		}
 		for _, f := range s.findings(on) {
-			text, err := indentedJSON("        ", f.sarif(s, index))
+			text, err := indentedJSON("        ", f.sarif(s, rules))
 			if err != nil {
 				return err
 			}
@@ -87,18 +90,38 @@ func (s *Session) findings(on FailOn) []*finding {
 	return slices.DeleteFunc(all, func(f *finding) bool { return f == nil })
 }
 
-// level is how bad a finding is.
+// level returns the level of a finding: error for the severity critical, warning
+// for warning and note for info. What could have another explanation, an
+// inconclusive protocol or a result that was not recorded, is a note unless it
+// counts as a failure. A finding that is about no contract or protocol is an error
+// if it fails, else a note.
 func (f *finding) level() string {
 	switch {
+	case !f.proved() && !f.fails:
+		return "note"
+	case f.part != nil:
+		return levelOf(f.part.Severity)
 	case f.fails:
 		return "error"
-	case f.rule == "protocol-inconclusive", f.rule == ruleUnjudged, f.rule == "RESULT_NOT_CAPTURED", f.rule == "RESULT_TRUNCATED", f.rule == "ARGUMENTS_NOT_CAPTURED":
-		return "note"
 	}
-	return "warning"
+	return "note"
 }
 
-func (f *finding) sarif(s *Session, index map[string]int) map[string]any {
+// levelOf returns the level of a severity.
+func levelOf(severity string) string {
+	return [...]string{"note", "warning", "error"}[severityRank(severity)]
+}
+
+// ruleID returns the rule of a finding: a rule of the part that it is about, below
+// the common one, if the policy describes it.
+func (f *finding) ruleID() string {
+	if f.part == nil || !f.part.described() {
+		return f.rule
+	}
+	return f.rule + "/" + url.PathEscape(f.part.Name)
+}
+
+func (f *finding) sarif(s *Session, rules *sarifRules) map[string]any {
 	name := s.suite() + "/" + f.trace
 	if f.span != "" {
 		name += "/" + f.span
@@ -117,8 +140,8 @@ func (f *finding) sarif(s *Session, index map[string]int) map[string]any {
 		location["physicalLocation"] = physical
 	}
 	result := map[string]any{
-		"ruleId":    f.rule,
-		"ruleIndex": index[f.rule],
+		"ruleId":    f.ruleID(),
+		"ruleIndex": rules.index[f.ruleID()],
 		"level":     f.level(),
 		"message":   map[string]any{"text": f.message + "\n" + strings.Join(f.lines, "\n")},
 		"locations": []any{location},
@@ -126,8 +149,15 @@ func (f *finding) sarif(s *Session, index map[string]int) map[string]any {
 			"resultseal/v1": strings.Join([]string{f.rule, f.trace, f.span, f.of}, "/"),
 		},
 	}
+	properties := map[string]any{}
 	if len(s.Gaps) > 0 {
-		result["properties"] = map[string]any{"gaps": s.Gaps}
+		properties["gaps"] = s.Gaps
+	}
+	if f.part != nil {
+		properties["severity"] = f.part.Severity
+	}
+	if len(properties) > 0 {
+		result["properties"] = properties
 	}
 	return result
 }
@@ -141,28 +171,81 @@ func uriOf(path string) string {
 	return u.String()
 }
 
-// sarifRules are all that there are, and their places.
-func sarifRules() (rules []any, index map[string]int) {
-	index = map[string]int{}
-	add := func(id, text string) {
-		index[id] = len(rules)
-		rules = append(rules, map[string]any{
-			"id": id, "shortDescription": map[string]any{"text": text},
-		})
+// sarifRules are rules and their places by id.
+type sarifRules struct {
+	list  []any
+	index map[string]int
+	words map[string]string // what each common rule means
+}
+
+func (rs *sarifRules) add(id string, rule map[string]any) {
+	rs.index[id] = len(rs.list)
+	rule["id"] = id
+	rs.list = append(rs.list, rule)
+}
+
+// sarifRules returns the common rules, all that there are, and those of described
+// parts that findings have.
+func (r *Report) sarifRules(on FailOn) (*sarifRules, error) {
+	rules := &sarifRules{index: map[string]int{}, words: map[string]string{}}
+	common := func(id, text string) {
+		rules.words[id] = text
+		rules.add(id, map[string]any{"shortDescription": map[string]any{"text": text}})
 	}
 	for _, verdict := range slices.Sorted(maps.Keys(Verdicts)) {
 		if verdict != "compliant" && verdict != "unjudged" {
-			add("protocol-"+verdict, Verdicts[verdict])
+			common("protocol-"+verdict, Verdicts[verdict])
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(Reasons)) {
 		if reason != "SEALED_WITH_REQUIRED_EVIDENCE" {
-			add(reason, Reasons[reason])
+			common(reason, Reasons[reason])
 		}
 	}
-	add(ruleUnjudged, unjudgedWords)
-	add(ruleUncontracted, uncontractedWords)
-	return rules, index
+	common(ruleUnjudged, unjudgedWords)
+	common(ruleUncontracted, uncontractedWords)
+	if r.Policy == nil || !r.Policy.anyMetadata() {
+		return rules, nil
+	}
+	own := map[string]*finding{}
+	for s, err := range r.Sessions() {
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range s.findings(on) {
+			if id := f.ruleID(); id != f.rule && own[id] == nil {
+				own[id] = f
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(own)) {
+		rules.add(id, own[id].described(rules.words[own[id].rule]))
+	}
+	return rules, nil
+}
+
+// described returns the rule of a finding whose part the policy describes. words
+// are what the common rule means.
+func (f *finding) described(words string) map[string]any {
+	p := f.part
+	properties := map[string]any{"severity": p.Severity}
+	if p.Owner != "" {
+		properties["owner"] = p.Owner
+	}
+	rule := map[string]any{
+		"name":                 p.Name,
+		"shortDescription":     map[string]any{"text": p.Name + ": " + words},
+		"help":                 map[string]any{"text": strings.Join(append([]string{words}, p.lines()...), "\n")},
+		"defaultConfiguration": map[string]any{"level": f.level()},
+		"properties":           properties,
+	}
+	if p.Description != "" {
+		rule["fullDescription"] = map[string]any{"text": p.Description}
+	}
+	if p.Runbook != "" {
+		rule["helpUri"] = p.Runbook
+	}
+	return rule
 }
 
 // indentedJSON writes a value that stands at an indentation.

@@ -34,6 +34,7 @@ func (r *Report) Table(w io.Writer, colour bool) error {
 		t.compliance()
 		t.tools()
 		t.reasons()
+		t.contracts()
 		t.gaps()
 		t.unjudged()
 		t.findings()
@@ -52,6 +53,7 @@ type tables struct {
 	gapped   map[string]string // by gap: the first session's first trace
 	verdicts []*group          // what went wrong with protocols, in order of verdict and appearance
 	followed map[string]*following
+	unmet    map[string]int // by contract: calls whose recorded result it blocked
 }
 
 // following is how many sessions a protocol followed, and how many of them it did
@@ -64,6 +66,7 @@ type following struct {
 // group is how often something was found, and where first.
 type group struct {
 	verdict, text string
+	part          *Part // the protocol
 	count         int
 	tools         map[string]bool
 	places        []place
@@ -88,6 +91,7 @@ func (g *group) add(at place) {
 // read goes through the sessions once.
 func (t *tables) read() error {
 	t.blocked, t.gapped, t.followed = map[string]*group{}, map[string]string{}, map[string]*following{}
+	t.unmet = map[string]int{}
 	verdicts := map[string]*group{}
 	for s, err := range t.report.Sessions() {
 		if err != nil {
@@ -100,6 +104,9 @@ func (t *tables) read() error {
 		}
 		for i := range s.Observations {
 			o := &s.Observations[i]
+			if !o.Sealed() && !o.Uncaptured() {
+				t.unmet[o.Contract]++
+			}
 			for _, reason := range o.ReasonCodes {
 				g := t.blocked[reason]
 				if g == nil {
@@ -131,7 +138,7 @@ func (t *tables) read() error {
 			key := p.Verdict + "\x00" + f.message
 			g := verdicts[key]
 			if g == nil {
-				g = &group{verdict: p.Verdict, text: f.message}
+				g = &group{verdict: p.Verdict, text: f.message, part: f.part}
 				verdicts[key] = g
 				t.verdicts = append(t.verdicts, g)
 			}
@@ -139,7 +146,10 @@ func (t *tables) read() error {
 		}
 	}
 	slices.SortStableFunc(t.verdicts, func(a, b *group) int {
-		return int(complianceOf(b.verdict)) - int(complianceOf(a.verdict))
+		return cmp.Or(
+			int(complianceOf(b.verdict))-int(complianceOf(a.verdict)),
+			severityRank(b.part.Severity)-severityRank(a.part.Severity),
+		)
 	})
 	return nil
 }
@@ -232,6 +242,31 @@ func (t *tables) unjudged() {
 	t.render(w)
 }
 
+// contracts lists the contracts that blocked results and of which the policy says
+// how severe that is or whose they are, the most severe first.
+func (t *tables) contracts() {
+	var parts []*Part
+	for name := range t.unmet {
+		if p := t.report.index.contracts[name]; p != nil && !p.usual() {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 {
+		return
+	}
+	slices.SortFunc(parts, func(a, b *Part) int {
+		return cmp.Or(
+			severityRank(b.Severity)-severityRank(a.Severity),
+			cmp.Compare(t.unmet[b.Name], t.unmet[a.Name]), cmp.Compare(a.Name, b.Name),
+		)
+	})
+	w := newTable("contract", "severity", "blocked", "owner", "runbook")
+	for _, p := range parts {
+		w.AppendRow(table.Row{display.Line(p.Name), p.Severity, t.unmet[p.Name], display.Line(p.Owner), display.Line(p.Runbook)})
+	}
+	t.render(w)
+}
+
 func (t *tables) findings() {
 	if len(t.verdicts) == 0 {
 		return
@@ -242,11 +277,18 @@ func (t *tables) findings() {
 			fmt.Fprintf(&t.b, "and %d more kinds of findings; --format json has them all\n", len(t.verdicts)-i)
 			break
 		}
-		fmt.Fprintf(&t.b, "%s %s", t.paint(complianceColour(g.verdict), g.verdict), display.Line(g.text))
+		fmt.Fprintf(&t.b, "%s ", t.paint(complianceColour(g.verdict), g.verdict))
+		if g.part.Severity != defaultSeverity {
+			fmt.Fprintf(&t.b, "(%s) ", g.part.Severity)
+		}
+		t.b.WriteString(display.Line(g.text))
 		if g.count > 1 {
 			fmt.Fprintf(&t.b, " (%d sessions)", g.count)
 		}
 		t.b.WriteString("\n")
+		if aside := g.part.aside(); aside != "" {
+			fmt.Fprintf(&t.b, "  %s\n", display.Line(aside))
+		}
 		for _, at := range g.places {
 			fmt.Fprintf(&t.b, "  trace %s", at.trace)
 			if at.span != "" {

@@ -11,8 +11,9 @@
   const pageSize = 200;
 
   // What is shown.
-  const state = { compliance: new Set(), blocked: false, tool: '', reason: '', find: '', order: '', open: '' };
+  const state = { compliance: new Set(), blocked: false, tool: '', reason: '', severity: '', find: '', order: '', open: '' };
   const worst = ['violation', 'inconclusive', 'unrecognized', 'incomplete', 'compliant', 'unjudged'];
+  const severe = ['critical', 'warning', 'info', undefined];
   let shown = [];
   let limit = pageSize;
 
@@ -42,6 +43,7 @@
     if (state.blocked && r.blocked === 0) return false;
     if (state.tool !== '' && !r.tools.includes(state.tool)) return false;
     if (state.reason !== '' && !r.reasons.includes(state.reason)) return false;
+    if (state.severity !== '' && r.severity !== state.severity) return false;
     if (state.find !== '') {
       const text = [r.id, r.traces.join(' '), r.conversation, r.agent, r.service, r.finding, r.origin, r.gaps.join(' ')].join(' ').toLowerCase();
       return state.find.toLowerCase().split(/\s+/).every((part) => text.includes(part));
@@ -52,7 +54,7 @@
   function filter() {
     shown = rows.filter(matches);
     if (state.order === 'worst') {
-      shown.sort((a, b) => worst.indexOf(a.compliance) - worst.indexOf(b.compliance) || b.blocked - a.blocked || a.at - b.at);
+      shown.sort((a, b) => worst.indexOf(a.compliance) - worst.indexOf(b.compliance) || severe.indexOf(a.severity) - severe.indexOf(b.severity) || b.blocked - a.blocked || a.at - b.at);
     }
     limit = pageSize;
     if (state.open !== '' && !shown.some((r) => r.id === state.open)) state.open = '';
@@ -63,6 +65,7 @@
     }
     $('#blocked').setAttribute('aria-pressed', String(state.blocked));
     $('#tool').value = state.tool;
+    $('#severity').value = state.severity;
     $('#order').value = state.order;
     $('#reason').value = state.reason;
     if ($('#find').value !== state.find) $('#find').value = state.find;
@@ -98,7 +101,7 @@
       el('td', { class: 'dim began' }, r.began.replace('T', ' ').replace(/\.\d+Z$/, '').replace('Z', '')),
       el('td', { class: 'n v-sealed' }, r.sealed ? String(r.sealed) : ''),
       el('td', { class: 'n v-blocked' }, r.blocked ? String(r.blocked) : ''),
-      el('td', {}, r.finding));
+      el('td', {}, r.severity && r.severity !== 'warning' ? [severity(r.severity), ' '] : '', r.finding));
   }
 
   const buttons = () => [...document.querySelectorAll('#sessions tr.row button')];
@@ -136,12 +139,26 @@
     return el('tr', { class: 'detail' }, cell);
   }
 
+  const severity = (s) => el('span', { class: 's-' + s }, s);
+
+  // about describes a contract or a protocol that the policy says something of. Its
+  // runbook is a link: the policy takes http and https only.
+  function about(part) {
+    if (!part) return '';
+    const out = [el('span', {}, 'severity ', severity(part.severity))];
+    if (part.owner) out.push(', owner ' + part.owner);
+    if (part.runbook) out.push(', ', el('a', { href: part.runbook, rel: 'noreferrer' }, 'runbook'));
+    return [el('p', { class: 'dim about' }, out), part.description ? el('p', { class: 'dim words' }, part.description) : ''];
+  }
+  const named = (parts, name) => (Object.hasOwn(parts, name) ? parts[name] : null);
+
   // steps are a protocol's in all traces of the session.
   const steps = (name, traces) => traces.flatMap((t) => t.protocols.filter((p) => p.name === name).flatMap((p) => p.steps));
 
   function protocol(p, traces) {
     const section = el('section', {}, el('h3', {}, 'Protocol ' + p.name + ' ', tag(p.verdict)),
-      el('p', { class: 'dim' }, words.verdicts[p.verdict], p.text ? ' ' + p.text : ''));
+      el('p', { class: 'dim' }, words.verdicts[p.verdict], p.text ? ' ' + p.text : ''),
+      p.text ? about(named(words.protocols, p.name)) : '');
     const drawing = document.querySelector(`details.protocol[data-protocol="${CSS.escape(p.name)}"] svg`);
     if (drawing) section.append(path(drawing.cloneNode(true), steps(p.name, traces)));
     return section;
@@ -290,6 +307,7 @@
   function why(c) {
     const lines = (c.reasons || []).map((code) => el('div', {}, el('code', {}, code), ' ', el('span', { class: 'dim' }, words.reasons[code])));
     if (c.missing) lines.push(el('div', {}, 'missing: ' + c.missing.join(', ')));
+    if (c.decision === 'blocked') lines.push(...about(named(words.contracts, c.contract)));
     return lines;
   }
 
@@ -298,7 +316,7 @@
     const p = new URLSearchParams();
     if (state.compliance.size) p.set('outcome', [...state.compliance].join(' '));
     if (state.blocked) p.set('blocked', 'yes');
-    for (const key of ['tool', 'reason', 'find', 'order']) if (state[key]) p.set(key, state[key]);
+    for (const key of ['tool', 'reason', 'severity', 'find', 'order']) if (state[key]) p.set(key, state[key]);
     if (state.open) p.set('session', state.open);
     const hash = p.toString();
     if ('#' + hash !== location.hash && (hash || location.hash)) history.replaceState(null, '', '#' + hash);
@@ -307,7 +325,7 @@
     const p = new URLSearchParams(location.hash.slice(1));
     state.compliance = new Set((p.get('outcome') || '').split(' ').filter((c) => c in words.verdicts));
     state.blocked = p.has('blocked');
-    for (const key of ['tool', 'reason', 'find', 'order']) state[key] = p.get(key) || '';
+    for (const key of ['tool', 'reason', 'severity', 'find', 'order']) state[key] = p.get(key) || '';
     state.open = p.get('session') || '';
     filter();
   }
@@ -320,7 +338,7 @@
       } else if (b.id === 'blocked') state.blocked = !state.blocked;
       else if (b.dataset.tool !== undefined) state.tool = state.tool === b.dataset.tool ? '' : b.dataset.tool;
       else if (b.dataset.reason !== undefined) state.reason = state.reason === b.dataset.reason ? '' : b.dataset.reason;
-      else if (b.id === 'clear') Object.assign(state, { compliance: new Set(), blocked: false, tool: '', reason: '', find: '' });
+      else if (b.id === 'clear') Object.assign(state, { compliance: new Set(), blocked: false, tool: '', reason: '', severity: '', find: '' });
       else {
         const next = limit;
         limit += 5 * pageSize;
@@ -336,6 +354,7 @@
   });
   $('#tool').addEventListener('change', (e) => { state.tool = e.target.value; filter(); });
   $('#reason').addEventListener('change', (e) => { state.reason = e.target.value; filter(); });
+  $('#severity').addEventListener('change', (e) => { state.severity = e.target.value; filter(); });
   $('#order').addEventListener('change', (e) => { state.order = e.target.value; filter(); });
   $('#find').addEventListener('input', (e) => { state.find = e.target.value.trim(); filter(); });
   document.addEventListener('keydown', (e) => {
