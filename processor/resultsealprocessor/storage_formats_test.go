@@ -1,0 +1,82 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resultsealprocessor
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+)
+
+// testdata/storage holds one storage for each format that was released, as a
+// processor left it that was killed: traces 1 and 2 are decided, conversations "a"
+// and "b" have ordered "1" and "2", and of traces 3 and 4, which cancel "1" in "a"
+// and in "b", all spans but the roots are held.
+func storedFormats(t *testing.T) map[string]*disk {
+	files, err := filepath.Glob(filepath.Join("testdata", "storage", "*.json"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	all := map[string]*disk{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		d := newDisk()
+		require.NoError(t, json.Unmarshal(text, &d.values))
+		all[filepath.Base(file)] = d
+	}
+	return all
+}
+
+// After an upgrade, held spans, decisions and conversations are there, with as
+// many shards as before and with more.
+func TestEarlierStorageFormats(t *testing.T) {
+	for name, stored := range storedFormats(t) {
+		for _, shards := range []int{2, 3} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					time.Sleep(time.Minute)
+					d, sink := newCopy(stored), new(consumertest.TracesSink)
+					p, logs := startOn(t, d, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, shards })
+					require.Empty(t, logs.FilterMessageSnippet("aside").All())
+
+					late := turnOf(1, "a", "order", "1")
+					late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
+					require.NoError(t, p.ConsumeTraces(context.Background(), late))
+					synctest.Wait()
+					require.Equal(t, 1, sink.SpanCount(), "a span of a decided trace does not wait")
+					metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(1)), ignoreTime)
+
+					for n, conversation := range map[int]string{3: "a", 4: "b"} {
+						root := turnOf(n, conversation, "cancel", "1")
+						root.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return !isRoot(s) })
+						require.NoError(t, p.ConsumeTraces(context.Background(), root))
+					}
+					synctest.Wait()
+					verdicts := map[string]string{}
+					for _, td := range sink.AllTraces() {
+						for span := range spansOf(td) {
+							conversation, _ := span.Attributes().Get("gen_ai.conversation.id")
+							if v, ok := span.Attributes().Get("resultseal.session.compliance"); ok {
+								verdicts[conversation.Str()] = v.Str()
+							}
+						}
+					}
+					require.Equal(t, 5, sink.SpanCount(), "what was held leaves with its root")
+					require.Equal(t, map[string]string{"a": "compliant", "b": "violation"}, verdicts)
+					p.shutdown(t)
+				})
+			})
+		}
+	}
+}
