@@ -142,11 +142,12 @@ func (j *journal) write(requests []*entryRequest) {
 	for _, r := range batches {
 		for i, text := range r.texts {
 			ops = append(ops, storage.SetOperation(l.entryKey(entryRef{l.next, i}), text))
+			l.entries++
 		}
 		ops = append(ops, storage.SetOperation(l.batchKey(l.next), frame(appendCount(nil, len(r.texts)))))
 		l.next++
 	}
-	err := j.client.Batch(context.Background(), append(ops, l.save())...)
+	err := j.client.Batch(context.Background(), append(ops, l.save()...)...)
 	if err == nil {
 		*j.layout = l
 		j.forget(leaving)
@@ -169,7 +170,7 @@ func (j *journal) write(requests []*entryRequest) {
 	if len(batches) > 0 && len(leaving) > 0 {
 		l = *j.layout
 		ops = j.leaving(&l, leaving)
-		if again := j.client.Batch(context.Background(), append(ops, l.save())...); again == nil {
+		if again := j.client.Batch(context.Background(), append(ops, l.save()...)...); again == nil {
 			*j.layout = l
 			j.forget(leaving)
 			return
@@ -188,6 +189,7 @@ func (j *journal) leaving(l *layout, requests []*entryRequest) (ops []*storage.O
 	for _, r := range requests {
 		for _, ref := range r.gone {
 			ops = append(ops, storage.DeleteOperation(l.entryKey(ref)))
+			l.entries--
 			if left[ref.batch]++; left[ref.batch] == j.live[ref.batch] {
 				ops = append(ops, storage.DeleteOperation(l.batchKey(ref.batch)))
 			}

@@ -98,7 +98,7 @@ func (p *tracesProcessor) maxDecided() int { return p.shards[0].assembler.limits
 func (p *tracesProcessor) divide(ctx context.Context, client storage.Client, s *stored) (*stored, error) {
 	n := len(p.shards)
 	l := newLayout(s.layout.generation, n)
-	l.first, l.next, l.division = s.layout.first, s.layout.next, s.layout.division+1
+	l.entries, l.first, l.next, l.division = s.layout.entries, s.layout.first, s.layout.next, s.layout.division+1
 	divided := &stored{layout: l, parts: s.parts, live: s.live, fresh: s.fresh}
 	var writes, deletions []*storage.Operation
 	// The last used come last in both; where there is room for fewer, they are
@@ -146,7 +146,7 @@ func (p *tracesProcessor) divide(ctx context.Context, client storage.Client, s *
 			divided.evicted = append(divided.evicted, storedEvictedIn{stripe, chunk})
 		}
 	}
-	for _, ops := range [][]*storage.Operation{writes, {l.save()}, deletions} {
+	for _, ops := range [][]*storage.Operation{writes, l.save(), deletions} {
 		for some := range slices.Chunk(ops, 1000) {
 			if err := client.Batch(ctx, some...); err != nil {
 				return nil, fmt.Errorf("resultseal: the storage cannot be written: %w", err)

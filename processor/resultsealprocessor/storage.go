@@ -25,6 +25,7 @@ import (
 // What lies in the storage, under one client:
 //
 //	layout         where everything is: a JSON object with the format's version
+//	layout/copy    the same once more
 //	G/b/N          how many entries batch N was written with
 //	G/e/N/I        entry I of batch N: spans of one trace, as OTLP protobuf
 //	G/L/d/S/K      in slot K of shard S: the id of a trace that was decided
@@ -33,17 +34,27 @@ import (
 //	aside/…        what could not be read
 //
 // G is the generation: content that is not understood is left under its own and
-// a new one is begun. L numbers the divisions into shards. Every value but the
-// layout begins with its checksum.
+// a new one is begun. L numbers the divisions into shards. Every value begins with
+// its checksum.
 
-// storageFormat is the version of all this.
-const storageFormat = 1
+// storageFormat is the version of all this. Format 1 has no checksum of the layout,
+// one copy of it, and no number of entries. Earlier formats are read, and testdata
+// holds a storage of each.
+const storageFormat = 2
 
-const layoutKey = "layout"
+// unknownEntries is the number of entries of a storage whose layout has none.
+const unknownEntries = -1
+
+// The layout is written twice, so that a damaged one loses nothing.
+const (
+	layoutKey     = "layout"
+	layoutCopyKey = "layout/copy"
+)
 
 // layout says which keys there are. Storages need not be able to list them.
 type layout struct {
 	generation  string
+	entries     int    // that are there, so that one that is missing is noticed
 	first, next uint64 // batches
 	division    int
 	shards      int
@@ -62,6 +73,7 @@ const (
 
 type layoutJSON struct {
 	Format        int     `json:"format"`
+	Entries       int     `json:"entries"` // since format 2
 	Generation    string  `json:"generation"`
 	First         uint64  `json:"first"`
 	Next          uint64  `json:"next"`
@@ -91,11 +103,13 @@ func (l *layout) reach(table tableID, shard int, slot int32) {
 	}
 }
 
-func (l *layout) save() *storage.Operation {
+// save returns the operations that write the layout.
+func (l *layout) save() []*storage.Operation {
 	text, _ := json.Marshal(layoutJSON{
-		storageFormat, l.generation, l.first, l.next, l.division, l.shards, l.slots[decidedTable], l.slots[conversationTable], l.slots[evictedTable],
+		storageFormat, l.entries, l.generation, l.first, l.next, l.division, l.shards, l.slots[decidedTable], l.slots[conversationTable], l.slots[evictedTable],
 	}) // it holds numbers and a name
-	return storage.SetOperation(layoutKey, text)
+	framed := frame(text)
+	return []*storage.Operation{storage.SetOperation(layoutKey, framed), storage.SetOperation(layoutCopyKey, framed)}
 }
 
 func newLayout(generation string, shards int) *layout {
@@ -105,21 +119,47 @@ func newLayout(generation string, shards int) *layout {
 	}
 }
 
-var errForeign = errors.New("it is not of this version of the processor, or damaged")
+var errForeign = errors.New("it is damaged, or no storage of this processor")
 
+// errNewerFormat is a storage that a later release wrote. It is never set aside.
+type errNewerFormat int
+
+// Error implements error.
+func (e errNewerFormat) Error() string {
+	return fmt.Sprintf("it has format %d, and this release reads formats up to %d: start the release that wrote it, or set another directory", int(e), storageFormat)
+}
+
+// readLayout reads a layout. In format 1 it has no checksum.
 func readLayout(text []byte) (*layout, error) {
 	var read layoutJSON
+	payload, err := unframe(text)
+	checked := err == nil
+	switch {
+	case checked:
+		text = payload
+	case len(text) == 0 || text[0] != '{': // no layout of format 1
+		return nil, err
+	}
 	if err := json.Unmarshal(text, &read); err != nil {
 		return nil, errForeign
+	}
+	if read.Format > storageFormat {
+		return nil, errNewerFormat(read.Format)
+	}
+	if checked == (read.Format < 2) {
+		return nil, errForeign
+	}
+	if read.Format < 2 {
+		read.Entries = unknownEntries
 	}
 	if read.Evicted == nil && read.Shards > 0 && read.Shards == len(read.Decided) {
 		read.Evicted = make([]int32, read.Shards)
 	}
 	l := &layout{
-		generation: read.Generation, first: read.First, next: read.Next, division: read.Division, shards: read.Shards,
+		entries: read.Entries, generation: read.Generation, first: read.First, next: read.Next, division: read.Division, shards: read.Shards,
 		slots: [tableCount][]int32{read.Decided, read.Conversations, read.Evicted},
 	}
-	if read.Format != storageFormat || l.generation == "" || l.first > l.next || l.shards < 1 ||
+	if read.Format < 1 || l.entries < unknownEntries || l.generation == "" || l.first > l.next || l.shards < 1 ||
 		len(read.Decided) != l.shards || len(read.Conversations) != l.shards || len(read.Evicted) != l.shards ||
 		slices.Min(read.Decided) < 0 || slices.Min(read.Conversations) < 0 || slices.Min(read.Evicted) < 0 {
 		return nil, errForeign
@@ -246,13 +286,20 @@ type restorer struct {
 	failed func(storageOperation, int) // counts values that cannot be read
 	aside  []*storage.Operation
 	where  string // of what is set aside
+
+	entriesAside int // of the values that are set aside
+	lost         int // entries that are missing
 }
 
 // read returns what the storage holds. What cannot be read is set aside: it is
 // never a reason not to start, and never overwritten.
 func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored, error) {
-	text, err := r.client.Get(ctx, layoutKey)
-	if err != nil {
+	text, l, err := r.layout(ctx)
+	var newer errNewerFormat
+	if errors.As(err, &newer) {
+		return nil, fmt.Errorf("resultseal: the storage cannot be used: %w", newer)
+	}
+	if text == nil && err != nil {
 		return nil, fmt.Errorf("resultseal: the storage cannot be read: %w", err)
 	}
 	// A name that nothing there has, also where clocks are set back.
@@ -262,7 +309,6 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 	if text == nil {
 		return s, nil
 	}
-	l, err := readLayout(text)
 	if err != nil {
 		r.failed(storageRead, 1)
 		r.logger.Warn("what is in the storage was set aside", zap.String("key", r.where+layoutKey), zap.Error(err))
@@ -315,7 +361,13 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 			}
 		}
 	}
-	s.fresh = len(r.aside) > 0
+	if missing := l.entries - len(s.parts) - r.entriesAside; l.entries != unknownEntries && missing > 0 {
+		r.failed(storageRead, missing)
+		r.lost = missing
+		r.logger.Error("entries of the storage are missing, so spans that were accepted may be lost", zap.Int("entries", missing))
+	}
+	l.entries = len(s.parts)
+	s.fresh = len(r.aside) > 0 || r.lost > 0
 	slices.SortStableFunc(s.decided, func(a, b storedDecidedIn) int { return int(int64(a.seq) - int64(b.seq)) }) //nolint:gosec // counters
 	slices.SortStableFunc(s.conversations, func(a, b storedConversationIn) int { return a.used.Compare(b.used) })
 	if len(r.aside) > 0 {
@@ -327,6 +379,35 @@ func (r *restorer) read(ctx context.Context, shards int, now time.Time) (*stored
 		}
 	}
 	return s, nil
+}
+
+// layout reads the layout, or its copy where it is damaged. Without any, text is
+// nil; with an error and a text, both are damaged.
+func (r *restorer) layout(ctx context.Context) (text []byte, l *layout, err error) {
+	for _, key := range []string{layoutKey, layoutCopyKey} {
+		copied, failed := r.client.Get(ctx, key)
+		if failed != nil {
+			return nil, nil, failed
+		}
+		if copied == nil {
+			continue
+		}
+		read, failed := readLayout(copied)
+		var newer errNewerFormat
+		switch {
+		case failed == nil && err != nil:
+			r.failed(storageRead, 1)
+			r.logger.Warn("the layout of the storage is damaged; its copy is used", zap.Error(err))
+			fallthrough
+		case failed == nil:
+			return copied, read, nil
+		case errors.As(failed, &newer):
+			return copied, nil, failed
+		case text == nil:
+			text, err = copied, failed
+		}
+	}
+	return text, nil, err
 }
 
 func (r *restorer) batch(ctx context.Context, s *stored, n uint64) error {
@@ -346,6 +427,7 @@ func (r *restorer) batch(ctx context.Context, s *stored, n uint64) error {
 	})
 	for i := 0; err == nil && i < count; i++ {
 		ref := entryRef{n, i}
+		aside := len(r.aside)
 		err = r.value(ctx, s.layout.entryKey(ref), func(text []byte) error {
 			parts, err := decodeEntry(text, r.own)
 			if err != nil || len(parts) != 1 {
@@ -356,6 +438,9 @@ func (r *restorer) batch(ctx context.Context, s *stored, n uint64) error {
 			s.live[n]++
 			return nil
 		})
+		if len(r.aside) > aside {
+			r.entriesAside++
+		}
 	}
 	return err
 }

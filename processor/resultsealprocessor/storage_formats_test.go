@@ -6,6 +6,7 @@ package resultsealprocessor
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +39,34 @@ func storedFormats(t *testing.T) map[string]*disk {
 	return all
 }
 
+// TestRecordStorageFormat writes the storage of the present format, with -update.
+func TestRecordStorageFormat(t *testing.T) {
+	if !*update {
+		t.Skip("-update records the storage")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		p, _ := startOn(t, d, new(consumertest.TracesSink), conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		time.Sleep(time.Minute)
+		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "a", "order", "1")))
+		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(2, "b", "order", "2")))
+		synctest.Wait()
+		time.Sleep(time.Second)
+		for n, conversation := range map[int]string{3: "a", 4: "b"} {
+			td := turnOf(n, conversation, "cancel", "1")
+			td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
+			require.NoError(t, p.ConsumeTraces(context.Background(), td))
+		}
+		synctest.Wait()
+		d.kill()
+		text, err := json.MarshalIndent(d.values, "", "  ")
+		require.NoError(t, err)
+		file := filepath.Join("testdata", "storage", fmt.Sprintf("format-%d.json", storageFormat))
+		require.NoError(t, os.WriteFile(file, append(text, '\n'), 0o600))
+		p.shutdown(t)
+	})
+}
+
 // After an upgrade, held spans, decisions and conversations are there, with as
 // many shards as before and with more.
 func TestEarlierStorageFormats(t *testing.T) {
@@ -47,7 +76,10 @@ func TestEarlierStorageFormats(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					time.Sleep(time.Minute)
 					d, sink := newCopy(stored), new(consumertest.TracesSink)
-					p, logs := startOn(t, d, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, shards })
+					p, logs := startOn(t, d, sink, conversationPolicy, func(c *Config) {
+						// The recorded spans are dated ahead of this test's clock.
+						c.RootDelay, c.NumShards, c.MaxClockSkew = 0, shards, 50*365*24*time.Hour
+					})
 					require.Empty(t, logs.FilterMessageSnippet("aside").All())
 
 					late := turnOf(1, "a", "order", "1")

@@ -346,22 +346,32 @@ func TestDamagedStorage(t *testing.T) {
 		damage func(*disk)
 		spans  int // that come back
 		aside  int
+		others int // failures besides
 	}{
-		"nothing":         {func(*disk) {}, 3, 0},
-		"one entry":       {func(d *disk) { flip(d, d.keys("/e/")[0]) }, 2, 1},
-		"a cut entry":     {func(d *disk) { d.values[d.keys("/e/")[0]] = []byte{1} }, 2, 1},
-		"a batch's count": {func(d *disk) { flip(d, d.keys("/b/")[0]) }, 3, 1},
-		"a decided trace": {func(d *disk) { flip(d, d.keys("/d/")[0]) }, 3, 1},
-		"a conversation":  {func(d *disk) { flip(d, d.keys("/c/")[0]) }, 3, 1},
-		"the layout":      {func(d *disk) { d.values[layoutKey] = []byte("{") }, 0, 1},
-		"another version": {func(d *disk) {
-			d.values[layoutKey] = []byte(strings.Replace(string(d.values[layoutKey]), `"format":1`, `"format":2`, 1))
-		}, 0, 1},
+		"nothing":         {func(*disk) {}, 3, 0, 0},
+		"one entry":       {func(d *disk) { flip(d, d.keys("/e/")[0]) }, 2, 1, 0},
+		"a cut entry":     {func(d *disk) { d.values[d.keys("/e/")[0]] = []byte{1} }, 2, 1, 0},
+		"a batch's count": {func(d *disk) { flip(d, d.keys("/b/")[0]) }, 3, 1, 0},
+		"a decided trace": {func(d *disk) { flip(d, d.keys("/d/")[0]) }, 3, 1, 0},
+		"a conversation":  {func(d *disk) { flip(d, d.keys("/c/")[0]) }, 3, 1, 0},
+		"the layout":      {func(d *disk) { d.values[layoutKey] = []byte("{") }, 3, 0, 1},
+		"a digit of the layout": {func(d *disk) {
+			d.values[layoutKey] = []byte(strings.Replace(string(d.values[layoutKey]), `"next":4`, `"next":2`, 1))
+		}, 3, 0, 1},
+		"its copy": {func(d *disk) { d.values[layoutCopyKey] = []byte("{") }, 3, 0, 0},
+		"both layouts": {func(d *disk) {
+			d.values[layoutKey], d.values[layoutCopyKey] = []byte("{"), []byte("{")
+		}, 0, 1, 0},
+		"an entry's key": {func(d *disk) {
+			key := d.keys("/e/")[0]
+			d.values[key+"0"] = d.values[key]
+			delete(d.values, key)
+		}, 2, 0, 1},
 		"something else": {func(d *disk) {
 			clear(d.values)
 			d.values[layoutKey] = []byte("of somebody else")
 			d.values["key"] = []byte("value")
-		}, 0, 1},
+		}, 0, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -373,7 +383,7 @@ func TestDamagedStorage(t *testing.T) {
 				p, logs := startOn(t, d, sink, conversationPolicy)
 				require.Len(t, d.keys("aside/"), c.aside)
 				require.Equal(t, c.aside > 0, logs.FilterMessageSnippet("set aside").Len() == 1)
-				storageFailures(t, p, int64(c.aside), 0, 0, 0)
+				storageFailures(t, p, int64(c.aside+c.others), 0, 0, 0)
 				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(7, "new", "order", "1")))
 				time.Sleep(11 * time.Second)
 				synctest.Wait()
@@ -381,7 +391,7 @@ func TestDamagedStorage(t *testing.T) {
 				p.shutdown(t)
 				if c.spans == 0 {
 					for key, value := range before {
-						if key != layoutKey {
+						if key != layoutKey && key != layoutCopyKey {
 							require.Equal(t, value, d.values[key], "foreign content was changed")
 						}
 					}
@@ -393,6 +403,25 @@ func TestDamagedStorage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A storage of a later release ends the start and stays as it is.
+func TestNewerStorage(t *testing.T) {
+	d := newDisk()
+	for _, key := range []string{layoutKey, layoutCopyKey} {
+		d.values[key] = frame([]byte(`{"format":99,"generation":"g","shards":1}`))
+	}
+	before := maps.Clone(d.values)
+	cfg := createDefaultConfig().(*Config)
+	cfg.PolicyFile, cfg.Storage = policyFileOf(t, conversationPolicy), &diskID
+	telemetry := componenttest.NewTelemetry()
+	defer func() { require.NoError(t, telemetry.Shutdown(context.Background())) }()
+	p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, consumertest.NewNop())
+	require.NoError(t, err)
+	err = p.Start(context.Background(), diskHost{d})
+	require.EqualError(t, err, "resultseal: the storage cannot be used: it has format 99, and this release reads formats up to 2: start the release that wrote it, or set another directory")
+	require.NoError(t, p.Shutdown(context.Background()))
+	require.Equal(t, before, d.values)
 }
 
 // A conversation goes on where it was, unless its protocol is another one now.

@@ -220,7 +220,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorResultsealStorageFailures, err = builder.meter.Int64Counter(
 		"otelcol_processor_resultseal_storage_failures",
-		metric.WithDescription("Operations of the storage that failed. read, a stored value was damaged and set aside at start; append, a batch could not be written and its sender was told to retry; acknowledge, a write about traces that were forwarded failed and is retried, and after a restart they would be forwarded again; close, the storage could not be closed [Alpha]"),
+		metric.WithDescription("Operations of the storage that failed. read, a stored value was damaged and set aside at start, or an entry was missing; append, a batch could not be written and its sender was told to retry; acknowledge, a write about traces that were forwarded failed and is retried, and after a restart they would be forwarded again; close, the storage could not be closed [Alpha]"),
 		metric.WithUnit("{operations}"),
 	)
 	errs = errors.Join(errs, err)

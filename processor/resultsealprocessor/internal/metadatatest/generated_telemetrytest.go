@@ -243,7 +243,7 @@ func AssertEqualProcessorResultsealSessionsForgotten(t *testing.T, tt *component
 func AssertEqualProcessorResultsealStorageFailures(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_storage_failures",
-		Description: "Operations of the storage that failed. read, a stored value was damaged and set aside at start; append, a batch could not be written and its sender was told to retry; acknowledge, a write about traces that were forwarded failed and is retried, and after a restart they would be forwarded again; close, the storage could not be closed [Alpha]",
+		Description: "Operations of the storage that failed. read, a stored value was damaged and set aside at start, or an entry was missing; append, a batch could not be written and its sender was told to retry; acknowledge, a write about traces that were forwarded failed and is retried, and after a restart they would be forwarded again; close, the storage could not be closed [Alpha]",
 		Unit:        "{operations}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
