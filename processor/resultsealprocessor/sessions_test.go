@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
 // The scripts in testdata/sessions run a whole processor, and show what stands
@@ -30,10 +32,13 @@ import (
 //	                result=JSON, agent, conv=CONVERSATION, end=TIME besides;
 //	                0s is when the processor was started
 //	wait 3s         lets time pass
+//	reload          policy_file gets the content indented below and is read again
 //	shutdown
 //
 // An answer is a line for each span that came out since, with what was written
-// onto it: resultseal.* without the prefix, fingerprints and hashes.
+// onto it: resultseal.* without the prefix, fingerprints and hashes. A reload says
+// which policy is in force then, the one of the script's first policy command being
+// the first; behind it, sessions name the policy that gave their verdict.
 func TestSessionScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/sessions/*.txt")
 	require.NoError(t, err)
@@ -55,12 +60,15 @@ func TestSessionScripts(t *testing.T) {
 
 func runSessionScript(t *testing.T, text string) string {
 	var (
-		got    strings.Builder
-		policy string
-		config []string
-		p      *testProcessor
-		sink   *consumertest.TracesSink
-		began  time.Time
+		got      strings.Builder
+		policy   string
+		config   []string
+		p        *testProcessor
+		sink     *consumertest.TracesSink
+		ticks    chan time.Time
+		policies policyNumbers
+		reloads  bool
+		began    time.Time
 	)
 	stop := func() {
 		if p != nil {
@@ -90,6 +98,7 @@ func runSessionScript(t *testing.T, text string) string {
 		case "policy":
 			stop()
 			policy, config = strings.Join(args, "\n"), nil
+			policies.add(policy)
 			continue
 		case "config":
 			stop()
@@ -102,6 +111,8 @@ func runSessionScript(t *testing.T, text string) string {
 				c.NumShards = 1
 				scriptConfig(t, c, config)
 			})
+			ticks = make(chan time.Time)
+			p.reloader.ticks = ticks
 			p.start(t)
 			began = time.Now()
 		}
@@ -114,6 +125,13 @@ func runSessionScript(t *testing.T, text string) string {
 			d, err := time.ParseDuration(command[1])
 			require.NoError(t, err)
 			time.Sleep(d)
+		case "reload":
+			text := strings.Join(args, "\n")
+			policies.add(text)
+			reloads = true
+			require.NoError(t, os.WriteFile(p.cfg.PolicyFile, []byte(text), 0o600))
+			ticks <- time.Now()
+			time.Sleep(2 * settleTime)
 		case "shutdown":
 			stop()
 		default:
@@ -121,12 +139,17 @@ func runSessionScript(t *testing.T, text string) string {
 		}
 		synctest.Wait()
 		got.WriteString("----\n")
-		if sink.SpanCount() == 0 {
+		if command[0] == "reload" {
+			got.WriteString(policies.name(p.revisions.now.Load().revision.scorer.Policy().Hash) + " is in force\n")
+		} else if sink.SpanCount() == 0 {
 			got.WriteString("nothing\n")
 		}
 		for _, td := range sink.AllTraces() {
 			for span := range spansOf(td) {
 				describeAnnotated(&got, span)
+				if hash, ok := span.Attributes().Get("resultseal.policy.hash"); ok && reloads {
+					got.WriteString("  by " + policies.name(hash.Str()) + "\n")
+				}
 			}
 		}
 		sink.Reset()
@@ -143,6 +166,19 @@ func shift(td ptrace.Traces, d time.Duration) {
 			span.SetEndTimestamp(pcommon.NewTimestampFromTime(span.EndTimestamp().AsTime().Add(d)))
 		}
 	}
+}
+
+// policyNumbers are the hashes of a script's valid policies, each once.
+type policyNumbers []string
+
+func (n *policyNumbers) add(text string) {
+	if p, err := policy.Load("policy.yaml", []byte(text)); err == nil && !slices.Contains(*n, p.Hash) {
+		*n = append(*n, p.Hash)
+	}
+}
+
+func (n policyNumbers) name(hash string) string {
+	return fmt.Sprint("policy ", 1+slices.Index(n, hash))
 }
 
 func scriptConfig(t *testing.T, c *Config, settings []string) {
