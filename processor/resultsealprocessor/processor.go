@@ -375,10 +375,9 @@ func (p *tracesProcessor) Shutdown(ctx context.Context) error {
 		}
 	})
 	defer p.recorder.Shutdown()
-	defer context.AfterFunc(ctx, p.cancel)()
+	defer p.cancel() // not by context.AfterFunc, which may be stopped before it runs
 	select {
 	case <-p.done:
-		p.cancel()
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("resultseal: not everything was passed on before the shutdown had to end: %w", ctx.Err())
