@@ -86,3 +86,53 @@ func TestValidateAgainstErrors(t *testing.T) {
 	require.Zero(t, got.code)
 	require.Contains(t, got.stderr, "nothing in the traces tells of an agent, so nothing can be said")
 }
+
+// An acknowledged warning is counted and fails nothing, until it expires.
+func TestValidateAcknowledged(t *testing.T) {
+	file := write(t, "policy.yaml", `contracts:
+  - name: order
+    match: {tools: [get_order]}
+    claim_type: read_complete
+    required_fields: [order_id]
+    freshness: {mode: not_required}
+    source_ref: shop://orders
+    target_ref: "order:{arguments.order_id}"
+    observation: {target_ref: "order:{result.order_id}"}
+    acknowledge: [{kind: unchecked-source, reason: one shop, expires: 2027-01-31}]
+acknowledge: [{kind: unjudged-tool, tools: [refund], reason: it is only called}]
+`)
+	for _, tt := range []struct {
+		now     string
+		against bool
+		code    int
+		stdout  string
+		stderr  string
+	}{
+		{"2027-01-31T23:59:59Z", false, 0, ": valid (policy), 1 warning acknowledged\n", ""},
+		{"2027-01-31T23:59:59Z", true, 0, ": valid (policy), 2 warnings acknowledged\n", ""},
+		{"2027-02-01T00:00:00Z", false, 1, ": valid (policy)\n", ":2:5: warning [unchecked-source]: contracts[0].name: nothing checks the source of the result: observation has no source_ref; its acknowledgement expired after 2027-01-31\n"},
+		{"2027-02-01T00:00:00Z", true, 1, ": valid (policy), 1 warning acknowledged\n", ":2:5: warning [unchecked-source]: "},
+	} {
+		args := []string{"validate", file, "--fail-on-warnings", "--now", tt.now}
+		if tt.against {
+			args = append(args, "--against", exampleTraces)
+		}
+		got := execute("", args...)
+		require.Equal(t, tt.code, got.code, args)
+		require.True(t, strings.HasPrefix(got.stdout, file+tt.stdout), got.stdout)
+		if tt.stderr == "" {
+			require.Empty(t, got.stderr)
+		} else {
+			require.True(t, strings.HasPrefix(got.stderr, file+tt.stderr), got.stderr)
+		}
+	}
+	require.Equal(t, 2, execute("", "validate", file, "--now", "tomorrow").code)
+
+	// Those that traces would show say nothing without traces, and are reported if
+	// traces do not show them.
+	other := write(t, "policy.yaml", strings.Replace(silentPolicy, "get_ordr", "get_order", 1)+"acknowledge: [{kind: unjudged-tool, tools: [other], reason: r}]\n")
+	require.Empty(t, execute("", "validate", other).stderr)
+	got := execute("", "validate", other, "--against", exampleTraces)
+	require.Contains(t, got.stderr, "warning [unjudged-tool]: no contract is for the tool refund (4 calls)\n")
+	require.Contains(t, got.stderr, "warning [unused-acknowledgement]: acknowledge[0].kind: ")
+}

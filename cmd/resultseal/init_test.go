@@ -125,6 +125,18 @@ func TestInitInstrumentations(t *testing.T) {
 		for id, outcome := range outcomes(t, write(t, "policy.yaml", one.stdout), file) {
 			require.Contains(t, []string{"compliant", "inconclusive", "unjudged"}, outcome, "%s: %s", file, id)
 		}
+		requireNoWarning(t, write(t, "policy.yaml", one.stdout), file)
+	}
+}
+
+// requireNoWarning requires that a policy that was made from traces gives no
+// warning, neither by itself nor against these traces.
+func requireNoWarning(t *testing.T, policy, traces string) {
+	t.Helper()
+	for _, args := range [][]string{{}, {"--against", traces}} {
+		got := execute("", append([]string{"validate", "--fail-on-warnings", policy}, args...)...)
+		require.Zero(t, got.code, got.stderr)
+		require.Empty(t, got.stderr)
 	}
 }
 
@@ -143,6 +155,7 @@ func TestInitExamples(t *testing.T) {
 		for id, outcome := range outcomes(t, learned, good) {
 			require.Equal(t, "compliant", outcome, "%s: %s", file, id)
 		}
+		requireNoWarning(t, learned, good)
 		told := 0
 		scored := readScored(t, execute("", "score", "--policy", learned, traces).stdout)
 		told += scored.Summary.ByCompliance["violation"] + scored.Summary.ByCompliance["incomplete"] + scored.Summary.Observations["blocked"]

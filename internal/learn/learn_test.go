@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -67,15 +68,17 @@ func sessionOf(agent string, said bool, calls ...score.CallAccount) (*score.Sess
 	return &score.Session{}, a
 }
 
-// written returns the policy that was learned, which has to be valid.
+// written returns the policy that was learned, which has to be valid and gives no
+// warning.
 func written(t testing.TB, l *Learner, o Options) (string, Summary) {
 	t.Helper()
 	var b bytes.Buffer
 	s, err := l.Write(&b, o)
 	require.NoError(t, err)
 	if s.Contracts+s.Protocols > 0 {
-		_, err = policy.Load("learned.yaml", b.Bytes())
+		p, err := policy.Load("learned.yaml", b.Bytes())
 		require.NoError(t, err, b.String())
+		require.Empty(t, p.Review(time.Now()).Warnings, b.String())
 	}
 	return b.String(), s
 }
@@ -287,7 +290,7 @@ func TestNames(t *testing.T) {
 }
 
 // Whatever tools and fields are called and whatever they hold, the policy that
-// comes out is valid.
+// comes out is valid and gives no warning.
 func TestAlwaysValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"get_order", "search", "true", "~", "- a", "a: b", "#x", "*", "{}", "\u2028", "\xff", "<<", "0x1", "send_mail"}))
@@ -329,8 +332,9 @@ func TestAlwaysValid(t *testing.T) {
 		if s.Contracts+s.Protocols == 0 {
 			return
 		}
-		_, err = policy.Load("learned.yaml", b.Bytes())
+		p, err := policy.Load("learned.yaml", b.Bytes())
 		require.NoError(t, err, b.String())
+		require.Empty(t, p.Review(time.Now()).Warnings, b.String())
 	})
 }
 

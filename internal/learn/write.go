@@ -11,7 +11,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
+
+	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
 // Options choose what is written.
@@ -36,16 +39,42 @@ type Summary struct {
 func (l *Learner) Write(w io.Writer, o Options) (Summary, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// What a guess leaves open is a warning. It is acknowledged, so it is written
+	// twice: to see the warnings, and with the acknowledgements.
 	p := &printer{o: o, names: map[string]bool{}}
+	s := l.write(p)
+	if s.Contracts+s.Protocols == 0 {
+		_, err := w.Write(p.b.Bytes()) // comments only, which are no policy
+		return s, err
+	}
+	draft, err := policy.Load("the policy that was made", p.b.Bytes())
+	if err != nil {
+		return s, fmt.Errorf("the policy that was made is not valid, which is a fault of this program: %w", err)
+	}
+	p = &printer{o: o, names: map[string]bool{}, open: map[string][]policy.WarningKind{}}
+	for _, d := range draft.Review(time.Time{}).Warnings {
+		if owner, _, ok := strings.Cut(d.Path, "]"); ok && openReasons[d.Kind] != "" {
+			p.open[owner+"]"] = append(p.open[owner+"]"], d.Kind)
+		}
+	}
+	s = l.write(p)
+	_, err = w.Write(p.b.Bytes())
+	return s, err
+}
+
+// write writes the policy.
+func (l *Learner) write(p *printer) Summary {
 	s := Summary{Sessions: l.sessions, Calls: l.calls}
+	o := p.o
 	p.comment(0, fmt.Sprintf("A first policy, made by `%s` from %s with %s.", cmp.Or(o.Command, "resultseal init"), number(l.sessions, "recorded session"), number(l.calls, "tool call")))
 	p.comment(0, "It is a guess: read it, and put right what recordings cannot tell. What they do counts as right, so they should be good runs.")
 	p.line(0, "")
-	s.Contracts = l.writeContracts(p)
+	var without []string
+	s.Contracts, without = l.writeContracts(p)
 	clear(p.names)
 	s.Protocols, s.States = l.writeProtocols(p)
-	_, err := w.Write(p.b.Bytes())
-	return s, err
+	l.writeAcknowledged(p, &s, without)
+	return s
 }
 
 // printer writes YAML.
@@ -53,6 +82,9 @@ type printer struct {
 	o     Options
 	b     bytes.Buffer
 	names map[string]bool // of contracts, then of protocols
+
+	contracts int                             // that were written
+	open      map[string][]policy.WarningKind // to be acknowledged, by the path of a contract
 }
 
 // name makes a name that nothing else of its kind has.
@@ -149,13 +181,15 @@ func globOf(name string) string {
 // maxName is what a contract's or a protocol's name may have.
 const maxName = 256
 
-func (l *Learner) writeContracts(p *printer) int {
-	written := 0
+// writeContracts writes a contract for each tool whose results tell something, and
+// returns how many there are and the tools without one.
+func (l *Learner) writeContracts(p *printer) (written int, without []string) {
 	var silent []string
 	for _, t := range l.sortedTools() {
 		g, ok := t.guess()
 		if !ok {
 			silent = append(silent, t.silence(g))
+			without = append(without, t.name)
 			continue
 		}
 		if written == 0 {
@@ -174,7 +208,62 @@ func (l *Learner) writeContracts(p *printer) int {
 	if written > 0 || len(silent) > 0 {
 		p.line(0, "")
 	}
-	return written
+	return written, without
+}
+
+// writeAcknowledged acknowledges, at the top level, that some tools have no
+// contract: there is nothing to make one of, which a comment says of each.
+func (l *Learner) writeAcknowledged(p *printer, s *Summary, without []string) {
+	tools := map[policy.WarningKind][]string{}
+	for _, name := range without {
+		kind := policy.WarnUnjudgedTool
+		if s.Protocols > 0 && (!l.several() || l.ordered(name)) {
+			kind = policy.WarnUncontractedTool // a protocol is about its calls
+		}
+		tools[kind] = append(tools[kind], globOf(name))
+	}
+	if s.Contracts == 0 {
+		delete(tools, policy.WarnUncontractedTool) // the policy is about the order only
+	}
+	if len(tools) == 0 {
+		return
+	}
+	p.line(0, "")
+	p.line(0, "acknowledge:")
+	for _, kind := range slices.Sorted(maps.Keys(tools)) {
+		p.acknowledge(1, kind, "there was no result to make a contract of", ", tools: "+list(tools[kind], quote))
+	}
+}
+
+// ordered reports whether the order of an agent with a name has calls of a tool.
+func (l *Learner) ordered(tool string) bool {
+	for agent, o := range l.orders {
+		if agent != "" && o.has("!"+policy.DefaultLabel(tool)) {
+			return true
+		}
+	}
+	return false
+}
+
+// several reports whether protocols are for one agent each.
+func (l *Learner) several() bool { return l.mixed || len(l.orders) > 1 }
+
+// acknowledgeContract writes what is left open by the contract that was written
+// last.
+func (p *printer) acknowledgeContract() {
+	open := p.open[fmt.Sprintf("contracts[%d]", p.contracts)]
+	p.contracts++
+	if len(open) > 0 {
+		p.line(2, "acknowledge:")
+	}
+	for _, kind := range open {
+		p.acknowledge(3, kind, openReasons[kind], "")
+	}
+}
+
+// acknowledge writes an acknowledged warning.
+func (p *printer) acknowledge(indent int, kind policy.WarningKind, reason, more string) {
+	p.line(indent, "- {kind: %s, reason: %s%s}", kind, quote(reason), more)
 }
 
 // silence says why there is no contract for a tool. g is what its contract would
@@ -239,14 +328,24 @@ func (t *tool) writeContract(p *printer, g *guess) int {
 			p.key(2, "effect_evidence_required", fmt.Sprint(len(g.evidence) > 0), g.evidenceWhy)
 		}
 		observation(true)
+		p.acknowledgeContract()
 	}
 	if g.sentinel != "" {
 		written++
 		g.observedSource, g.observedTarget, g.evidence = "", "", nil // such a result names nothing
 		write(t.name+"-not-found", "not_found", "beside the one above: the first that seals counts", nil, "")
 		p.key(2, "not_found_sentinel", quote(g.sentinel), g.sentinelWhy)
+		p.acknowledgeContract()
 	}
 	return written
+}
+
+// openReasons are the reasons for which warnings about a contract are
+// acknowledged.
+var openReasons = map[policy.WarningKind]string{
+	policy.WarnNoRequiredFields: "the recorded results have no field in common",
+	policy.WarnUncheckedTarget:  "the recorded results do not name their target",
+	policy.WarnUncheckedSource:  "the recorded results do not name their source",
 }
 
 // printable is a text without anything that ends a comment.
@@ -276,7 +375,7 @@ func (l *Learner) writeProtocols(p *printer) (protocols, states int) {
 	agents := slices.SortedFunc(maps.Keys(l.orders), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l.orders[b].runs, l.orders[a].runs), cmp.Compare(a, b))
 	})
-	several := l.mixed || len(agents) > 1
+	several := l.several()
 	if several {
 		// What belongs to no agent cannot be told apart.
 		agents = slices.DeleteFunc(agents, func(a string) bool { return a == "" })
