@@ -5,6 +5,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,4 +76,46 @@ func TestScoreRefusesBadDialects(t *testing.T) {
 	r := execute("", "score", "--policy", policy, "--dialects", "not-there.yaml", trace)
 	require.Equal(t, 2, r.code)
 	require.Contains(t, r.stderr, "--dialects: open not-there.yaml")
+}
+
+// Spans that look like tool calls and that no dialect reads are reported, with what
+// to do, by every command that reads traces. Their values are not.
+func TestUnreadToolCalls(t *testing.T) {
+	const want = `resultseal: 1 span looks like tool calls, and no dialect reads it:
+  scope (without a name): 1 span, with the attributes acme.tool, acme.input, acme.kind
+  Describe their attributes in a file for --dialects: docs/instrumentations.md#a-dialect-of-your-own
+`
+	policy, trace := write(t, "policy.yaml", acmePolicy), write(t, "trace.json", acmeTrace)
+	for _, command := range [][]string{
+		{"score", "--policy", policy}, {"score", "--policy", policy, "--format", "table"}, {"init"}, {"validate", policy, "--against"},
+	} {
+		got := execute("", append(command, trace)...)
+		require.Contains(t, got.stderr, want, command)
+		require.NotContains(t, got.stderr, "A-1")
+		got = execute("", append(command, trace, "--dialects", write(t, "dialects.yaml", acmeDialect))...)
+		require.NotContains(t, got.stderr, "no dialect reads", command)
+	}
+
+	// Many scopes are summed up.
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, strings.ReplaceAll(strings.ReplaceAll(acmeTrace, "\n", ""), `"scopeSpans":[{`, fmt.Sprintf(`"scopeSpans":[{"scope":{"name":"scope %02d"},`, i)))
+	}
+	many := execute(strings.Join(lines, "\n"), "score", "--policy", policy, "-").stderr
+	require.Contains(t, many, "resultseal: 12 spans look like tool calls, and no dialect reads them:\n  scope scope 00: 1 span, ")
+	require.Contains(t, many, "  and 2 scopes more\n")
+	require.NotContains(t, many, "scope 10")
+}
+
+// What is read from published instrumentations leaves no such hint.
+func TestNoHintForKnownInstrumentations(t *testing.T) {
+	policy := write(t, "policy.yaml", acmePolicy)
+	recordings, err := filepath.Glob(filepath.Join(shared(t, "traces"), "*", "*.jsonl*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, recordings)
+	for _, recording := range recordings {
+		if !strings.Contains(recording, ".logs.") {
+			require.NotContains(t, execute("", "score", "--policy", policy, recording).stderr, "no dialect reads", recording)
+		}
+	}
 }

@@ -50,6 +50,8 @@ type judged struct {
 	scattered []scattered // traces that were judged too early
 	released  int         // traces that were judged before all was read
 	tooEarly  int         // traces of a conversation that were judged after later ones
+
+	unread genai.UnreadScopes // spans that look like tool calls and that no dialect reads
 }
 
 // incomplete reports whether something could not be judged as it should.
@@ -170,6 +172,12 @@ func (j *judging) start() *bench {
 			decoder := genai.NewDecoder(j.options)
 			store := conversations{}
 			before := &verdict{}
+			unread := &genai.UnreadScopes{}
+			defer func() {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				b.result.unread.Merge(unread)
+			}()
 			for trace := range b.work {
 				if b.failure() != nil {
 					continue
@@ -179,7 +187,7 @@ func (j *judging) start() *bench {
 					v.facts, v.spans = before.facts, before.spans
 				}
 				before = v
-				if err := b.one(decoder, store, v); err != nil {
+				if err := b.one(decoder, store, unread, v); err != nil {
 					b.mu.Lock()
 					b.failed = err
 					b.mu.Unlock()
@@ -208,7 +216,7 @@ func (b *bench) close() error {
 
 // one judges a trace. A trace that cannot be judged, which is a fault of this
 // program, costs that trace.
-func (b *bench) one(decoder *genai.Decoder, store conversations, v *verdict) (err error) {
+func (b *bench) one(decoder *genai.Decoder, store conversations, unread *genai.UnreadScopes, v *verdict) (err error) {
 	trace := v.trace
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -220,6 +228,7 @@ func (b *bench) one(decoder *genai.Decoder, store conversations, v *verdict) (er
 	}()
 	annotate.Namespace(annotate.DefaultPrefix).Clean(trace.Traces)
 	v.facts, v.spans = decoder.TracesInto(v.facts, v.spans, trace.Traces)
+	unread.Add(decoder, v.facts, v.spans)
 	if b.explain != nil && b.explain(trace.ID.String(), conversationOf(v.facts)) {
 		v.session, v.account = b.scorer.Explain(v.facts, store)
 	} else {

@@ -294,6 +294,7 @@ func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) 
 	err = j.run(paths, cmd.InOrStdin())
 	bar.end()
 	tellScattered(stderr, &j.result, o.memory)
+	tellUnread(stderr, &j.result.unread)
 	return j.result, err
 }
 
