@@ -37,7 +37,8 @@ var errStopped = errors.New("resultseal: the processor is stopped")
 type tracesProcessor struct {
 	shards    []*shard
 	outlets   []*outlet
-	bypass    *bypass // in mode stream
+	bypass    *bypass  // in mode stream
+	lookout   *lookout // nil looks at nothing
 	admission *admission
 	recorder  *recorder
 	scoring   scoringSteps
@@ -90,6 +91,7 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 	rec.Announce(pol)
 	p := newWithScoring(set.Logger, cfg, next, rec, newRevisions(pol), newScoring(set.Logger, cfg, options, rec))
 	p.id = set.ID
+	p.lookout = newLookout(set.Logger, options)
 	if cfg.PolicyFile != "" && cfg.PolicyReloadInterval > 0 {
 		if regular, err := isRegular(cfg.PolicyFile); err == nil && !regular {
 			set.Logger.Warn("policy_file is not a regular file and is not read again", zap.String("policy_file", cfg.PolicyFile))
@@ -268,6 +270,7 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	}
 	under := p.revisions.enter()
 	defer under.leave()
+	p.lookout.look(td)
 	if p.journal != nil { // everything has to be written down
 		parts := splitByTrace(td, p.own)
 		if err := p.journal.append(parts); err != nil {
