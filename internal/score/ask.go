@@ -46,7 +46,7 @@ func (c *calls) ask(p *genai.Part, model int, from source, seq *int) *call {
 		k.tool, k.prior = p.Tool, from == fromPrior
 		c.take(k, model)
 		k.start = k.end
-		if k.seenLater = from == fromHistory; k.seenLater {
+		if from == fromHistory {
 			k.start = c.t.nodes[model].start // nobody saw it sooner
 		}
 		if k.key != "" {
@@ -54,7 +54,7 @@ func (c *calls) ask(p *genai.Part, model int, from source, seq *int) *call {
 		}
 	}
 	if k.asked < 0 {
-		k.asked = model
+		k.asked, k.seenLater = model, from != fromAnswer
 	}
 	if k.askedSeq == 0 {
 		*seq++

@@ -46,6 +46,7 @@ type call struct {
 	conflict       bool  // the model was shown something else than the tool returned
 	disputed       bool  // copies of one of its spans contradict each other
 	neverRan       bool
+	byAgent        bool     // a contract may be for it, depending on an agent that is not known
 	readings       []readAs // the result as contracts asked for it
 
 	called, answered bool // in an earlier trace of the conversation

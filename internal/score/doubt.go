@@ -42,6 +42,69 @@ func (r *runner) doubts(x *fact) []session.Event {
 	return events
 }
 
+// missingSpans are the gaps by which a trace shows that spans are missing.
+var missingSpans = GapSet(GapRootMissing, GapParentMissing, GapModelCallMissing, GapSharedID)
+
+// unplaced reports whether missing spans decide when a fact happened:
+//
+//   - A later model call shows the message first.
+//   - Only messages show the call, whose span may be missing.
+//   - It happened at the time of another fact, and ancestors of a span are missing.
+//   - The model's span may repeat a missing one of another instrumentation around it.
+func (r *runner) unplaced(x *fact) bool {
+	if !r.lacksSpans() {
+		return false
+	}
+	n := &r.f.t.nodes[x.span]
+	return x.unplaced || x.kind == policy.UserMessage || x.call != nil && len(x.call.spans) == 0 ||
+		x.kind == policy.AgentMessage && n.stray && n.above < 0 && r.f.t.mixed
+}
+
+// ambiguous reports whether missing spans decide which event a fact is:
+//
+//   - A user message may be one that an agent gave another, or another message may
+//     be the first of the session.
+//   - Only messages show the call, whose span may be missing.
+//   - A span of the call is that of a transport, and the tool's own is missing: it
+//     may be another call, and have another name for the tool.
+//   - The agent is not known, and rules or contracts ask for it.
+func (r *runner) ambiguous(x *fact) bool {
+	if !r.lacksSpans() {
+		return false
+	}
+	t, k := r.f.t, x.call
+	n := &t.nodes[x.span]
+	agentLost := n.stray && n.agent == ""
+	if k != nil {
+		if len(k.spans) == 0 {
+			return true
+		}
+		for _, i := range k.spans {
+			if t.nodes[i].stray && t.spans[i].Call.Carrier {
+				return true
+			}
+		}
+		at := &t.nodes[k.at]
+		agentLost = agentLost || at.stray && at.agent == ""
+	}
+	for _, rule := range r.p.Events {
+		if rule.Event != x.kind {
+			continue
+		}
+		switch {
+		case x.kind == policy.UserMessage && (rule.Turn != policy.TurnAny || n.stray && !x.delegated && len(rule.Agents) == 0):
+			return true
+		case !agentLost:
+		case len(rule.Agents) > 0, rule.Label.Roots().Has(policy.RootAgentName), k != nil && k.byAgent && asksForVerdict(rule):
+			return true
+		}
+	}
+	return false
+}
+
+// lacksSpans reports whether the trace shows that spans are missing.
+func (r *runner) lacksSpans() bool { return r.f.gaps&missingSpans != 0 && !r.p.AssumeComplete }
+
 // mayMatch reports whether a rule names a call, as far as that can be known.
 func (r *runner) mayMatch(rule *policy.EventRule, x *fact) bool {
 	k, node := x.call, &r.f.t.nodes[x.span]

@@ -31,6 +31,9 @@ type fact struct {
 	delegated bool
 	first     bool // of the user message that opens the session
 	calls     bool // of an agent message that asks for calls
+	// unplaced is set if it happened at another time, or in another order with what
+	// happened at that time, where spans are missing.
+	unplaced bool
 }
 
 // mute reports whether a fact is an agent's message without text. It calls tools,
@@ -265,7 +268,8 @@ func (f *facts) says(answer []genai.Message, span int, time genai.Timestamp, lat
 	if len(texts) == 0 && asks <= 0 {
 		return -1
 	}
-	f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks > 0})
+	// What only a later model's input shows was said before that began.
+	f.add(fact{kind: policy.AgentMessage, span: span, time: time, late: late, text: strings.Join(texts, "\n"), calls: asks > 0, unplaced: !late})
 	return len(f.list) - 1
 }
 

@@ -27,8 +27,20 @@ func (f *facts) order(list []fact) {
 		if end > begin+1 {
 			f.endFirst(list[begin:end])
 			callFirst(list[begin:end])
+			f.tie(list[begin:end])
 		}
 		begin = end
+	}
+}
+
+// tie marks facts at one time whose order depends on how deep a span is whose
+// ancestors are missing.
+func (f *facts) tie(list []fact) {
+	if f.gaps&missingSpans == 0 || !slices.ContainsFunc(list, func(x fact) bool { return f.t.nodes[x.span].stray }) {
+		return
+	}
+	for i := range list {
+		list[i].unplaced = true
 	}
 }
 

@@ -203,11 +203,12 @@ func (r *runner) step(x *fact) {
 	case session.Blocked:
 		e.Verdict, e.Reason = EventBlocked, reasonBlocked
 	}
-	if len(doubts) > 0 {
-		// What it was is not certain, so nothing has to explain it.
+	unsure := len(doubts) > 0 || r.ambiguous(x)
+	if unsure || r.unplaced(x) && r.p.Automaton.Symbol(event.Direction, event.Label) != session.NoSymbol {
+		// What it was, or when, is not certain, so nothing has to explain it.
 		event.Label = session.UnrecognizedLabel
 	}
-	r.weigh(&e, event, violates && !ok && len(doubts) == 0)
+	r.weigh(&e, event, violates && !ok && !unsure)
 	r.out.Events = append(r.out.Events, e)
 }
 

@@ -30,6 +30,7 @@ func (s *Scorer) seal(t *trace, k *call) *Observation {
 	var first *Observation
 	for _, c := range s.policy.Contracts {
 		if !c.Match.Matches(k.tool, node.agent, node.service) {
+			k.byAgent = k.byAgent || node.stray && node.agent == "" && c.Match.Tools.Match(k.tool) && c.Match.Services.Match(node.service)
 			continue
 		}
 		o := observe(t, k, c)

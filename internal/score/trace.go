@@ -22,6 +22,7 @@ type trace struct {
 	nodes []node
 
 	several bool // there are several conversations
+	mixed   bool // several instrumentations recorded it
 
 	listed            bool     // the next two were found
 	followed, further []string // see trace.conversations
@@ -51,6 +52,10 @@ type node struct {
 	// times. They are 0 where nothing was moved.
 	skewedStart, skewedEnd genai.Timestamp
 
+	// stray is set if the span's parent, or that of a span around it, is missing
+	// or ambiguous: what would be inherited from there is not known.
+	stray bool
+
 	agent        string // own or inherited
 	conversation string
 	service      string
@@ -62,21 +67,29 @@ func newTrace(spans []genai.Span, w *work) *trace {
 		results: map[*genai.Content]genai.Result{}, arguments: map[*genai.Content]arguments{},
 	}
 	ids := t.identify()
-	root := false
+	root, first := false, -1
 	for _, i := range t.order {
 		t.work.spend(1)
 		s, n := &t.spans[i], &t.nodes[i]
+		if s.Kind != genai.Other {
+			if first < 0 {
+				first = i
+			}
+			t.mixed = t.mixed || s.Scope != t.spans[first].Scope
+		}
 		parent, ambiguous := ids.parent(t, i)
 		n.parent = parent
 		switch {
 		case parent >= 0:
 		case ambiguous:
+			n.stray = true
 			if s.Kind != genai.Other {
 				t.gaps.Add(GapSharedID)
 			}
 		case s.ParentID.IsEmpty(), s.RemoteParent:
 			root = true
 		default:
+			n.stray = true
 			t.gaps.Add(GapParentMissing)
 		}
 		if s.Dropped {
@@ -126,6 +139,7 @@ func (t *trace) inherit() {
 			n.above, n.inside = -1, -1
 			if p := n.parent; p >= 0 {
 				n.inherit(&t.nodes[p])
+				n.stray = n.stray || t.nodes[p].stray
 				n.above, n.inside = t.nodes[p].above, t.nodes[p].inside
 				n.delegated = t.nodes[p].delegated || t.spans[p].Kind == genai.Tool
 				if t.spans[p].Kind != genai.Other {
