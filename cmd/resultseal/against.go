@@ -52,7 +52,7 @@ func validateAgainst(cmd *cobra.Command, name string, traces []string, now time.
 		found = append(found, d)
 	}
 	review := p.ReviewAgainst(now, found)
-	tellReview(cmd, &review)
+	writeReview(cmd, &review)
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (policy)%s\n%[1]s: held against %[3]s\n", display.Line(name), acknowledged(&review), seen.Summary()); err != nil {
 		return err
 	}

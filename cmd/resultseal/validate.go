@@ -116,7 +116,7 @@ func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code,
 			return 2, 0, nil
 		}
 		review := p.Review(now)
-		tellReview(cmd, &review)
+		writeReview(cmd, &review)
 		note = acknowledged(&review)
 		warned = len(review.Warnings)
 	} else {
@@ -134,8 +134,8 @@ func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code,
 	return 0, warned, err
 }
 
-// tellReview writes the warnings of a policy to standard error, folded.
-func tellReview(cmd *cobra.Command, r *policy.Review) {
+// writeReview writes the warnings of a policy to standard error, folded.
+func writeReview(cmd *cobra.Command, r *policy.Review) {
 	for _, g := range r.Groups() {
 		fmt.Fprintln(cmd.ErrOrStderr(), g)
 	}

@@ -209,8 +209,11 @@ func TestGroups(t *testing.T) {
 		{"three", many(3), "p:1:1: warning [unchecked-source]: contracts[1]: m\n  and 2 more: lines 2, 3"},
 		{"too many to list", many(23), "p:1:1: warning [unchecked-source]: contracts[1]: m\n  and 22 more: lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, …"},
 		{"without lines", mapped, "p: warning [unchecked-source]: contracts[1]: m\n  and 2 more: contracts[2], contracts[3]"},
-		{"other messages and kinds", []Diagnostic{at(1, WarnUncheckedSource, "m"), at(2, WarnUncheckedSource, "n"), at(3, WarnUncheckedTarget, "m"), at(4, WarnUncheckedSource, "m")},
-			"p:1:1: warning [unchecked-source]: contracts[1]: m\n  and 1 more: line 4\np:2:1: warning [unchecked-source]: contracts[2]: n\np:3:1: warning [unchecked-target]: contracts[3]: m"},
+		{
+			"other messages and kinds",
+			[]Diagnostic{at(1, WarnUncheckedSource, "m"), at(2, WarnUncheckedSource, "n"), at(3, WarnUncheckedTarget, "m"), at(4, WarnUncheckedSource, "m")},
+			"p:1:1: warning [unchecked-source]: contracts[1]: m\n  and 1 more: line 4\np:2:1: warning [unchecked-source]: contracts[2]: n\np:3:1: warning [unchecked-target]: contracts[3]: m",
+		},
 		{"tools", []Diagnostic{tool("a"), tool("b"), tool("c")}, "p: warning [unjudged-tool]: nothing is for a\n  and 2 more: b (1 call), c (1 call)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,8 +44,8 @@ type pageHead struct {
 	Reasons                []pageCount
 	Gaps                   []pageCount
 	Protocols              []pageProtocol
-	Contracts              []Part   // those that the policy says something of, the most severe first
-	Severities             []string // that the policy has, the most severe first; nil if it says nothing of its parts
+	Contracts              []Part   // those with metadata, the most severe first
+	Severities             []string // of the parts, the most severe first; nil if no part has metadata
 }
 
 type pageCount struct {
@@ -122,7 +122,7 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 	return out.Flush()
 }
 
-// partsByName are the parts that the policy says something of.
+// partsByName returns the parts that have metadata.
 func partsByName(parts []Part) map[string]Part {
 	named := map[string]Part{}
 	for i := range parts {

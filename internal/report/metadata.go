@@ -40,18 +40,18 @@ func partsOf(p *policy.Policy) *Parts {
 	return parts
 }
 
-// described reports whether the policy says more of a part than its severity.
+// described reports whether a part has more metadata than its severity.
 func (p *Part) described() bool { return p.Description != "" || p.Owner != "" || p.Runbook != "" }
 
-// usual reports whether the policy says nothing of a part.
+// usual reports whether a part has the default metadata.
 func (p *Part) usual() bool { return p.Severity == defaultSeverity && !p.described() }
 
-// anyMetadata reports whether the policy says something of one of its parts.
+// anyMetadata reports whether one of the parts has other than the default metadata.
 func (ps *Parts) anyMetadata() bool {
 	return slices.ContainsFunc(slices.Concat(ps.Contracts, ps.Protocols), func(p Part) bool { return !p.usual() })
 }
 
-// lines describes a part in a text, but for its severity.
+// lines returns the description, owner and runbook of a part, for a text.
 func (p *Part) lines() []string {
 	var lines []string
 	if p.Description != "" {
@@ -66,8 +66,8 @@ func (p *Part) lines() []string {
 	return lines
 }
 
-// aside describes a part on one line, but for its severity and description; ""
-// if there is nothing to say.
+// aside returns the owner and the runbook of a part on one line; "" if it has
+// neither.
 func (p *Part) aside() string {
 	var words []string
 	if p.Owner != "" {

@@ -242,8 +242,8 @@ func (t *tables) unjudged() {
 	t.render(w)
 }
 
-// contracts lists the contracts that blocked results and of which the policy says
-// how severe that is or whose they are, the most severe first.
+// contracts lists the contracts with metadata that blocked recorded results, the
+// most severe first.
 func (t *tables) contracts() {
 	var parts []*Part
 	for name := range t.unmet {

@@ -141,8 +141,8 @@
 
   const severity = (s) => el('span', { class: 's-' + s }, s);
 
-  // about describes a contract or a protocol that the policy says something of. Its
-  // runbook is a link: the policy takes http and https only.
+  // about shows the metadata of a contract or protocol. Its runbook is a link: the
+  // policy accepts http and https only.
   function about(part) {
     if (!part) return '';
     const out = [el('span', {}, 'severity ', severity(part.severity))];
