@@ -11,6 +11,8 @@
 package display
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"unicode/utf8"
 )
@@ -57,23 +59,27 @@ func Painted(s string) string {
 }
 
 // Label returns s as the label of a metric: a line of at most [MaxLabel]
-// characters.
-func Label(s string) string { return clip(s, MaxLabel) }
+// characters. Of a longer one it returns the beginning and a hash of all of it.
+func Label(s string) string { return bounded(s, MaxLabel) }
 
 // Field returns s as a field of a log record or a name in an attribute: a line of
-// at most [MaxField] characters.
-func Field(s string) string { return clip(s, MaxField) }
+// at most [MaxField] characters. Of a longer one it returns the beginning and a
+// hash of all of it.
+func Field(s string) string { return bounded(s, MaxField) }
 
-// clip returns the beginning of s as a line, with an ellipsis if there is more.
-// It does not allocate where nothing has to change.
-func clip(s string, limit int) string {
+// keptOfLong is how many characters of a string stay that is too long.
+const keptOfLong = 32
+
+// bounded does not allocate where nothing has to change.
+func bounded(s string, limit int) string {
 	characters, clean, keep := 0, true, 0
 	for i, r := range s {
-		if characters == limit-1 {
-			keep = i // of a longer one, this much stays before the ellipsis
+		if characters == keptOfLong {
+			keep = i
 		}
 		if characters++; characters > limit {
-			return Line(s[:keep]) + "…"
+			sum := sha256.Sum256([]byte(s))
+			return Line(s[:keep]) + "…" + hex.EncodeToString(sum[:8])
 		}
 		clean = clean && !unprintable(r) && r != utf8.RuneError
 	}

@@ -238,7 +238,7 @@ func TestForgottenConversations(t *testing.T) {
 func TestConversationsAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
-		revision := newRevision(&policy.Policy{}, nil)
+		revision := newRevision(&policy.Policy{}, nil, nil)
 		forgotten := map[forgottenFor]int{}
 		c := newConversations(limit, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
 		type kept struct {
@@ -322,7 +322,7 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		n = 5000
 	}
-	revision := newRevision(loadPolicy(t, conversationPolicy), nil)
+	revision := newRevision(loadPolicy(t, conversationPolicy), nil, nil)
 	c := newConversations(n, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
 	decoder := genai.NewDecoder(genai.Options{})
 	heap := func() uint64 {

@@ -89,7 +89,7 @@ func newTracesProcessor(set processor.Settings, cfg *Config, next consumer.Trace
 		return nil, err
 	}
 	rec.Announce(pol)
-	p := newWithScoring(set.Logger, cfg, next, rec, newRevisions(pol), newScoring(set.Logger, cfg, options, rec))
+	p := newWithScoring(set.Logger, cfg, next, rec, pol, newScoring(set.Logger, cfg, options, rec))
 	p.id = set.ID
 	p.lookout = newLookout(set.Logger, options)
 	if cfg.PolicyFile != "" && cfg.PolicyReloadInterval > 0 {
@@ -139,14 +139,14 @@ type scoringSteps interface {
 	judge(n int) (judgeFunc, func(time.Time) (time.Time, bool))
 }
 
-func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *recorder, policies *revisions, scoring scoringSteps) *tracesProcessor {
+func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *recorder, pol *policy.Policy, scoring scoringSteps) *tracesProcessor {
 	n := cfg.shards()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &tracesProcessor{
 		admission:   &admission{max: cfg.MaxBytes},
 		recorder:    rec,
 		scoring:     scoring,
-		revisions:   policies,
+		revisions:   newRevisions(pol, ctx.Done()),
 		logger:      logger,
 		own:         annotate.Namespace(cfg.Prefix),
 		storage:     cfg.Storage,

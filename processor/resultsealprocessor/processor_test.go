@@ -56,7 +56,7 @@ func newTestProcessor(t *testing.T, next consumer.Traces, judge testJudge, chang
 	}
 	logger := zap.New(core)
 	return &testProcessor{
-		tracesProcessor: newWithScoring(logger, cfg, next, rec, newRevisions(&policy.Policy{}), testScoring{judge, logger, rec}),
+		tracesProcessor: newWithScoring(logger, cfg, next, rec, &policy.Policy{}, testScoring{judge, logger, rec}),
 		telemetry:       telemetry,
 		logs:            logs,
 		cfg:             cfg,

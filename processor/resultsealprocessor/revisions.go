@@ -26,8 +26,8 @@ type revision struct {
 	traces atomic.Int64 // buffered ones that it evaluates
 }
 
-func newRevision(p *policy.Policy, before *revision) *revision {
-	r := &revision{number: 1, scorer: score.New(p)}
+func newRevision(p *policy.Policy, before *revision, done <-chan struct{}) *revision {
+	r := &revision{number: 1, scorer: score.New(p).Until(done)}
 	r.attributes, r.resource = p.AttributeNames()
 	if before != nil {
 		r.number, r.unfollowed = before.number+1, before.unfollowed
@@ -83,11 +83,13 @@ type revisions struct {
 	// retired were in force before and may still have batches. They belong to the
 	// goroutine that replaces.
 	retired []*inForce
+	// done is closed when scoring has to end.
+	done <-chan struct{}
 }
 
-func newRevisions(p *policy.Policy) *revisions {
-	first := newRevision(p, nil)
-	r := &revisions{}
+func newRevisions(p *policy.Policy, done <-chan struct{}) *revisions {
+	first := newRevision(p, nil, done)
+	r := &revisions{done: done}
 	r.now.Store(&inForce{revision: first, all: []*revision{first}})
 	return r
 }
@@ -116,7 +118,7 @@ const drainInterval = 10 * time.Millisecond
 // of before are through.
 func (r *revisions) replace(p *policy.Policy, stop <-chan struct{}) bool {
 	before := r.now.Load()
-	next := newRevision(p, before.revision)
+	next := newRevision(p, before.revision, r.done)
 	all := append(slices.Clone(before.all), next)
 	r.publish(&inForce{revision: before.revision, all: all})
 	for before.batches.Load() > 0 {
