@@ -110,6 +110,13 @@ type Config struct {
 	// few hundred bytes. Default 100000.
 	MaxSessions int `mapstructure:"max_sessions"`
 
+	// MaxSessionBytes bounds the state of one conversation between its traces, in
+	// bytes: monitors with their registers, hashes of messages, ids of calls. A state
+	// that is larger is evicted, and the conversation's next trace has the gap
+	// evicted. All states together take at most max_sessions times this; a typical
+	// one takes a few hundred bytes. Default 65536 (64 KiB).
+	MaxSessionBytes int `mapstructure:"max_session_bytes"`
+
 	// SessionTTL is how long a conversation's state is kept after its last
 	// trace. Make it longer than the longest pause between two turns that you
 	// want to see as one conversation. Default 1h.
@@ -262,6 +269,7 @@ func createDefaultConfig() component.Config {
 		MaxSpansPerTrace:     100_000,
 		DecidedCache:         100_000,
 		MaxSessions:          100_000,
+		MaxSessionBytes:      64 << 10,
 		SessionTTL:           time.Hour,
 		MaxClockSkew:         time.Minute,
 		Retry:                retry,
@@ -343,6 +351,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxSessions < 0 {
 		refuse("max_sessions must not be negative, got %d", c.MaxSessions)
+	}
+	if c.MaxSessionBytes < 1024 {
+		refuse("max_session_bytes must be 1024 or more, got %d", c.MaxSessionBytes)
 	}
 	if c.MaxClockSkew < 0 {
 		refuse("max_clock_skew must not be negative, got %v", c.MaxClockSkew)

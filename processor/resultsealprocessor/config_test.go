@@ -88,6 +88,7 @@ max_bytes: 1048576
 max_spans_per_trace: 8
 decided_cache: 9
 max_sessions: 11
+max_session_bytes: 2048
 session_ttl: 2h
 max_clock_skew: 90s
 storage: file_storage/resultseal
@@ -123,6 +124,7 @@ content_arguments: true`)
 		MaxSpansPerTrace: 8,
 		DecidedCache:     9,
 		MaxSessions:      11,
+		MaxSessionBytes:  2048,
 		MaxClockSkew:     90 * time.Second,
 		SessionTTL:       2 * time.Hour,
 		Storage:          &storageID,
@@ -261,6 +263,7 @@ func TestBadSettings(t *testing.T) {
 		"mode":                     {"mode: both", `mode must be trace or stream, got "both"`},
 		"retry":                    {"retry: {max_elapsed_time: 1ms}", "retry: 'max_elapsed_time' must not be less than 'initial_interval'"},
 		"max_sessions":             {"max_sessions: -1", "max_sessions must not be negative, got -1"},
+		"max_session_bytes":        {"max_session_bytes: 1000", "max_session_bytes must be 1024 or more, got 1000"},
 		"session_ttl":              {"session_ttl: 0s", "session_ttl must be more than 0, got 0s"},
 		"hash_key":                 {"annotations: {hash_key: k}", "annotations::hash_key needs annotations::content_hash: true"},
 		"arguments":                {"content_arguments: true", "content_arguments needs content: hash or drop"},

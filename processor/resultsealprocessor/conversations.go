@@ -18,8 +18,9 @@ import (
 // It is used in turns: Conversation as often as a trace has conversations, then
 // keep, or drop if judging failed.
 type conversations struct {
-	limit int
-	ttl   time.Duration
+	limit    int
+	maxBytes int // of one state
+	ttl      time.Duration
 
 	index          map[string]int32
 	entries        []conversationEntry
@@ -103,11 +104,12 @@ const (
 	forgottenLimit    forgottenFor = "max_sessions"
 	forgottenUnusable forgottenFor = "unreadable"
 	forgottenSkipped  forgottenFor = "conversations_per_trace"
+	forgottenBytes    forgottenFor = "max_session_bytes"
 )
 
-func newConversations(limit int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
+func newConversations(limit, maxBytes int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
 	return &conversations{
-		limit: limit, ttl: ttl, forgot: forgot,
+		limit: limit, maxBytes: maxBytes, ttl: ttl, forgot: forgot,
 		index: map[string]int32{}, newest: -1, oldest: -1, free: -1,
 		open: map[string]*score.Conversation{}, evicted: newEvictedSet(evictedFactor * limit),
 	}
@@ -172,12 +174,27 @@ func (c *conversations) evict(at int32) {
 // keep puts away the conversations that the last trace was judged by.
 func (c *conversations) keep(r *revision, now time.Time) {
 	for id, conversation := range c.open {
-		c.put(id, r.scorer.AppendConversation(nil, conversation), now)
+		state := r.scorer.AppendConversation(nil, conversation)
+		if len(state) > c.maxBytes && c.limit > 0 {
+			c.refuse(id)
+			continue
+		}
+		c.put(id, state, now)
 		if at, ok := c.index[id]; ok {
 			c.entries[at].revision = max(c.entries[at].revision, r.number)
 		}
 	}
 	clear(c.open)
+}
+
+// refuse forgets a conversation whose state is too large.
+func (c *conversations) refuse(id string) {
+	if at, ok := c.index[id]; ok {
+		c.evict(at)
+	} else {
+		c.evicted.add(hashConversation(id))
+	}
+	c.forgot(1, forgottenBytes)
 }
 
 // drop forgets what a trace did to its conversations.

@@ -240,7 +240,7 @@ func TestConversationsAgainstList(t *testing.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
 		revision := newRevision(&policy.Policy{}, nil, nil)
 		forgotten := map[forgottenFor]int{}
-		c := newConversations(limit, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
+		c := newConversations(limit, 1<<20, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
 		type kept struct {
 			id   string
 			used time.Time
@@ -323,7 +323,7 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 		n = 5000
 	}
 	revision := newRevision(loadPolicy(t, conversationPolicy), nil, nil)
-	c := newConversations(n, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
+	c := newConversations(n, 1<<20, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
 	decoder := genai.NewDecoder(genai.Options{})
 	heap := func() uint64 {
 		var m runtime.MemStats

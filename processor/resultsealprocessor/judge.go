@@ -67,7 +67,7 @@ func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder)
 	for i := range n {
 		s.stripes = append(s.stripes, &stripe{
 			n:    i,
-			kept: newConversations(share(cfg.MaxSessions, n), cfg.SessionTTL, rec.Forgot),
+			kept: newConversations(share(cfg.MaxSessions, n), cfg.MaxSessionBytes, cfg.SessionTTL, rec.Forgot),
 		})
 	}
 	return s

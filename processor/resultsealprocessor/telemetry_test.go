@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 	"gopkg.in/yaml.v3"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
@@ -186,6 +187,7 @@ func TestToolLabelsAreShort(t *testing.T) {
 	metadatatest.AssertEqualProcessorResultsealObservations(t, tel, points(
 		point(1, "tool", "bad\uFFFD??[31mname", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
 		point(1, "tool", display.Label(long), "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
+		point(1, "tool", display.Label(long+"y"), "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
 	), ignoreTime)
 }
 
