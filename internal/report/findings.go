@@ -132,9 +132,11 @@ func (s *Session) finding(on FailOn) *finding {
 		lines:   []string{unjudgedWords},
 	}
 	if len(s.Protocols) > 0 {
-		names := make([]string, len(s.Protocols))
+		var names []string // one that follows traces is there once for each trace
 		for i := range s.Protocols {
-			names[i] = s.Protocols[i].Name
+			if name := s.Protocols[i].Name; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 		f.message = "unjudged: no event of " + strings.Join(names, ", ")
 	}

@@ -47,6 +47,21 @@ func TestTable(t *testing.T) {
 	require.NotContains(t, plain, "\x1b", "a name of a tool must not colour the terminal")
 }
 
+// A share is not rounded to nothing or to all.
+func TestUncontractedShare(t *testing.T) {
+	for want, c := range map[string]Counts{
+		"":                               {Total: 7},
+		"1 of 1 tool call (100%)":        {Uncontracted: 1},
+		"2 of 7 tool calls (29%)":        {Total: 5, Uncontracted: 2},
+		"1 of 1000 tool calls (<1%)":     {Total: 999, Uncontracted: 1},
+		"999 of 1000 tool calls (>99%)":  {Total: 1, Uncontracted: 999},
+		"10 of 1000 tool calls (1%)":     {Total: 990, Uncontracted: 10},
+		"1000 of 1000 tool calls (100%)": {Uncontracted: 1000},
+	} {
+		require.Equal(t, want, c.uncontracted())
+	}
+}
+
 // The order in which verdicts come, and where they are put aside, change nothing.
 func TestDeterministic(t *testing.T) {
 	for _, conversational := range []bool{false, true} {
