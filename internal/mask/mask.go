@@ -12,7 +12,6 @@ package mask
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -29,17 +28,23 @@ type Values struct {
 }
 
 // JSON returns the mask of a value in canonical JSON, as [session.Value] writes
-// it. The length is that of a string's text, or of the JSON of anything else.
+// it. The length is that of a string's text, or of the JSON of anything else. A
+// value that is too long for a register has the mask of what the register keeps.
 func (v *Values) JSON(canonical string) string {
-	var text string
-	if !strings.HasPrefix(canonical, `"`) || json.Unmarshal([]byte(canonical), &text) != nil {
-		text = canonical
+	value, err := session.ParseValue(canonical)
+	if err != nil { // it is no JSON, so nothing but itself equals it
+		value = session.StringValue(canonical)
 	}
-	return fmt.Sprintf("‹%s, #%d›", characters(text), v.number(canonical))
+	return v.mask(value)
 }
 
 // Text returns the mask of a string: the same as that of the string in JSON.
-func (v *Values) Text(text string) string { return v.JSON(session.StringValue(text).String()) }
+func (v *Values) Text(text string) string { return v.mask(session.StringValue(text)) }
+
+func (v *Values) mask(value session.Value) string {
+	kept, length := value.Kept()
+	return fmt.Sprintf("‹%s, #%d›", characters(length), v.number(kept.String()))
+}
 
 // number returns the number of a value, from 1.
 func (v *Values) number(canonical string) int {
@@ -57,10 +62,9 @@ func (v *Values) number(canonical string) int {
 
 // Length returns the mask of a string without a number: ‹13 characters›. It is
 // for places that belong to no session, or where one value stands alone.
-func Length(text string) string { return "‹" + characters(text) + "›" }
+func Length(text string) string { return "‹" + characters(utf8.RuneCountInString(text)) + "›" }
 
-func characters(text string) string {
-	n := utf8.RuneCountInString(text)
+func characters(n int) string {
 	if n == 1 {
 		return "1 character"
 	}

@@ -32,6 +32,12 @@ func TestValues(t *testing.T) {
 	} {
 		require.Equal(t, tt.want, v.JSON(tt.json), tt.json)
 	}
+	long := strings.Repeat("é", 5000)
+	kept, _ := session.StringValue(long).Kept()
+	require.NotContains(t, kept.String(), "é")
+	require.Equal(t, "‹5000 characters, #10›", v.Text(long))
+	require.Equal(t, "‹5000 characters, #10›", v.JSON(kept.String()), "of what a register keeps")
+	require.Equal(t, "‹5000 characters, #11›", v.Text(long[2:]+"e"))
 	require.Equal(t, "‹12 characters, #1›", v.Text("jane@example"))
 	require.Equal(t, "‹5 characters, #5›", v.Text("a\n\"é\""))
 	require.Equal(t, "‹13 characters›", mask.Length("jane@example!"))

@@ -36,6 +36,25 @@ func TestLongRegisters(t *testing.T) {
 		require.Equal(t, OK, m.Send("a", payload(test.bound)).Result)
 		require.LessOrEqual(t, len(m.Registers()[0].Value.String()), maxRegister+2)
 
+		// What is kept of a value is the same as what is kept of what was kept, and
+		// both know the length.
+		bound, err := ParseValue(test.bound)
+		require.NoError(t, err)
+		kept, length := bound.Kept()
+		require.Equal(t, m.Registers()[0].Value, kept)
+		again, same := kept.Kept()
+		require.Equal(t, kept, again)
+		require.Equal(t, length, same)
+
+		// A hash that was kept without the length is compared all the same.
+		if text := kept.String(); kept.IsHashed() {
+			old := HashedValue(strings.Trim(text[:strings.Index(text, lengthMark)], `"`))
+			require.True(t, bound.equalsKept(old))
+			other, err := ParseValue(test.other)
+			require.NoError(t, err)
+			require.False(t, other.equalsKept(old))
+		}
+
 		// At rest and back, as JSON too.
 		text, err := json.Marshal(m.Snapshot())
 		require.NoError(t, err)
@@ -58,4 +77,9 @@ func TestLongRegisters(t *testing.T) {
 		}
 	}
 	require.True(t, HashedValue("sha256:short").IsZero())
+	hash := "sha256:" + strings.Repeat("0", 64)
+	require.True(t, HashedValue(hash).IsHashed(), "of a version that did not keep the length")
+	require.True(t, HashedValue(hash+"/7").IsHashed())
+	require.True(t, HashedValue(hash+"/x").IsZero())
+	require.True(t, HashedValue(hash+"/-7").IsZero())
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -53,19 +54,55 @@ func (v Value) kept() Value {
 	h := sha256.New()
 	_, _ = h.Write([]byte{byte(v.kind)})
 	_, _ = io.WriteString(h, v.text)
-	return Value{hashedKind, hashPrefix + hex.EncodeToString(h.Sum(nil))}
+	return Value{hashedKind, hashPrefix + hex.EncodeToString(h.Sum(nil)) + lengthMark + strconv.Itoa(characters(v.text))}
 }
 
-const hashPrefix = "sha256:"
+// A hashed value is written as the hash and the length of the value in characters:
+// sha256:9f86…/5000.
+const (
+	hashPrefix = "sha256:"
+	lengthMark = "/"
+)
 
 // HashedValue returns the value of which a register kept the hash, given what
 // String returned without its quotation marks. Text that is no hash gives the zero
 // Value.
 func HashedValue(text string) Value {
-	if sum, ok := strings.CutPrefix(text, hashPrefix); !ok || len(sum) != hex.EncodedLen(sha256.Size) {
+	if _, ok := hashedLength(text); !ok {
 		return Value{}
 	}
 	return Value{hashedKind, text}
+}
+
+// hashedLength returns the length of the value that a hash is of, 0 if the text
+// does not have it; false if the text is no hash.
+func hashedLength(text string) (length int, ok bool) {
+	sum, ok := strings.CutPrefix(text, hashPrefix)
+	if !ok {
+		return 0, false
+	}
+	sum, count, counted := strings.Cut(sum, lengthMark)
+	if len(sum) != hex.EncodedLen(sha256.Size) {
+		return 0, false
+	}
+	if !counted {
+		return 0, true
+	}
+	length, err := strconv.Atoi(count)
+	return length, err == nil && length >= 0
+}
+
+// Kept returns v as a register keeps it, and the length of v in characters: of a
+// string its text, of anything else its canonical JSON. For a value of which only
+// a hash is known, or a string that reads like one, it is the length that the hash
+// states.
+func (v Value) Kept() (kept Value, length int) {
+	if v.kind == stringKind || v.kind == hashedKind {
+		if n, ok := hashedLength(v.text); ok {
+			return Value{hashedKind, v.text}, n
+		}
+	}
+	return v.kept(), characters(v.text)
 }
 
 // IsHashed reports whether only a hash of the value is known.
@@ -76,7 +113,12 @@ func (v Value) equalsKept(register Value) bool {
 	if v == register {
 		return true
 	}
-	return register.kind == hashedKind && len(v.text) > maxRegister && v.kept() == register
+	if register.kind != hashedKind || len(v.text) <= maxRegister {
+		return false
+	}
+	hash, _, _ := strings.Cut(v.kept().text, lengthMark)
+	kept, _, _ := strings.Cut(register.text, lengthMark) // which may not know the length
+	return hash == kept
 }
 
 // StringValue returns a string as a Value.
@@ -189,6 +231,19 @@ func appendQuoted(dst []byte, s string) []byte {
 // appendSurrogate appends the three bytes of an unpaired surrogate.
 func appendSurrogate(dst []byte, r rune) []byte {
 	return append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0xBF, 0x80|byte(r)&0xBF)
+}
+
+// characters returns the length of a text. An unpaired surrogate is one character.
+func characters(s string) (n int) {
+	for i := 0; i < len(s); n++ {
+		if isSurrogate(s[i:]) {
+			i += 3
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return n
 }
 
 // isSurrogate reports whether s begins with the bytes of an unpaired surrogate.
