@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -91,7 +92,7 @@ func TestLookout(t *testing.T) {
 		"among the first thousand":       {[]ptrace.Traces{spansUnder("s", 999), spansUnder("s", 1, "x.tool")}, []string{"s"}},
 		"after the first thousand":       {[]ptrace.Traces{spansUnder("s", 1000), spansUnder("s", 1, "x.tool")}, nil},
 		"the thousand and first at once": {[]ptrace.Traces{spansUnder("s", 1001, "x.tool")}, nil},
-		"a long name, on several lines":  {[]ptrace.Traces{spansUnder("a\nb"+strings.Repeat("x", 5000), 1, "x.tool")}, []string{"a?b" + strings.Repeat("x", 252) + "…"}},
+		"a long name, on several lines":  {[]ptrace.Traces{spansUnder("a\nb"+strings.Repeat("x", 5000), 1, "x.tool")}, []string{display.Field("a\nb" + strings.Repeat("x", 5000))}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			logger, logs := observed()
