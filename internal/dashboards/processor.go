@@ -76,7 +76,7 @@ func processor() description {
 				},
 				{
 					title: "Late, doubled, offered again", description: "Spans per second that came after their trace was judged, and spans that came twice; traces per second that the next component refused for the moment, and that were offered to it again.",
-					form: lines, unit: "ops", width: 8, height: 8,
+					form: lines, unit: "ops", width: 6, height: 8,
 					queries: []query{
 						{sum(rate(own("late_spans"))), "late"},
 						{sum(rate(own("duplicate_spans"))), "doubled"},
@@ -85,13 +85,18 @@ func processor() description {
 				},
 				{
 					title: "Conversations given up", description: "Conversations per second whose state was let go. After session_ttl that is as it should be; at max_sessions it is too early.",
-					form: lines, unit: "ops", width: 8, height: 8,
+					form: lines, unit: "ops", width: 6, height: 8,
 					queries: []query{{sum(rate(own("sessions_forgotten")), "cause"), "{{cause}}"}},
 				},
 				{
 					title: "Storage failures", description: "Operations per second that the storage failed. append: a batch was refused, and its sender has it. acknowledge: traces that were forwarded may be forwarded again after a restart. read: damaged values were set aside. Without a storage there are none.",
-					form: lines, unit: "ops", width: 8, height: 8,
+					form: lines, unit: "ops", width: 6, height: 8,
 					queries: []query{{sum(rate(own("storage_failures")), "operation") + " or 0 * " + sum(rate(own("retries"))), "{{operation}}"}},
+				},
+				{
+					title: "Policy reloads", description: "Times per minute that policy_file had changed or could no longer be read. applied: a new policy is in force. invalid and unreadable: the policy in force stays. Without policy_file there are none.",
+					form: lines, unit: "short", width: 6, height: 8,
+					queries: []query{{"60 * " + sum(rate(own("policy_reloads")), "outcome") + " or 0 * " + sum(rate(own("retries"))), "{{outcome}}"}},
 				},
 			}},
 			{"The collector around it", []panel{

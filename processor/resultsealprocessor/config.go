@@ -26,7 +26,8 @@ type Config struct {
 	// Policy is the policy document itself: contracts and protocols. Write it
 	// in place, or keep it in a file of its own with
 	// `policy: ${file:policy.yaml}`, which is read again on every reload of
-	// the collector's configuration. The collector expands `${…}` in it and
+	// the collector's configuration; an invalid policy then ends the collector.
+	// The collector expands `${…}` in it and
 	// reads `$$` as `$`; use policy_file for a file that must be taken as it
 	// is.
 	Policy map[string]any `mapstructure:"policy"`
