@@ -19,7 +19,8 @@
 // messages.go, message.go, part.go and events.go (message lists in their several
 // shapes); histories.go (lists that go on from earlier ones); result.go,
 // wrappers.go and arguments.go (what a tool really returned and was given);
-// capture.go and cut.go (content that is not there, or not to its end); redact.go
+// capture.go and cut.go (content that is not there, or not to its end); unread.go
+// (spans that look like tool calls and that no dialect reads); redact.go
 // (content taken out again).
 //
 // Decoding a span without agent content looks at the first byte and the length of
