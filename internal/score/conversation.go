@@ -4,6 +4,10 @@
 package score
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
@@ -257,19 +261,32 @@ func (s *Scorer) translate(f *facts, observations map[*call]*Observation) map[*c
 	type key struct {
 		span int
 		id   string // of a call that only messages show
+		nth  int    // of those with one id, or without any, in the order of the messages
 	}
-	of := func(k *call) key {
-		if len(k.spans) > 0 {
-			return key{span: k.at}
+	keys := func() func(k *call) key {
+		seen := map[key]int{}
+		return func(k *call) key {
+			if len(k.spans) > 0 {
+				return key{span: k.at}
+			}
+			of := key{span: k.at, id: k.tool + " " + k.id}
+			n := seen[of]
+			seen[of]++
+			of.nth = n
+			return of
 		}
-		return key{k.at, k.tool + " " + k.id}
+	}
+	shown := func(a, b *call) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.askedSeq, b.askedSeq), cmp.Compare(a.shownSeq, b.shownSeq))
 	}
 	by := make(map[key]*Observation, len(observations))
-	for k, o := range observations {
-		by[of(k)] = o
+	of := keys()
+	for _, k := range slices.SortedFunc(maps.Keys(observations), shown) {
+		by[of(k)] = observations[k]
 	}
 	own := make(map[*call]*Observation, len(f.calls.list))
-	for _, k := range f.calls.list {
+	of = keys()
+	for _, k := range slices.SortedFunc(slices.Values(f.calls.list), shown) {
 		o := by[of(k)]
 		if o == nil {
 			o = s.seal(f.t, k)

@@ -4,6 +4,7 @@
 package score
 
 import (
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
@@ -42,8 +43,10 @@ func (r *runner) doubts(x *fact) []session.Event {
 	return events
 }
 
-// missingSpans are the gaps by which a trace shows that spans are missing.
-var missingSpans = GapSet(GapRootMissing, GapParentMissing, GapModelCallMissing, GapSharedID)
+// missingSpans are the gaps by which a trace shows that spans are missing, or a
+// processor knows that.
+var missingSpans = GapSet(GapRootMissing, GapParentMissing, GapModelCallMissing, GapSharedID,
+	GapRestart, GapOverflow, GapOversize, GapMaxAge, GapShutdown)
 
 // unplaced reports whether missing spans decide when a fact happened:
 //
@@ -103,7 +106,7 @@ func (r *runner) ambiguous(x *fact) bool {
 }
 
 // lacksSpans reports whether the trace shows that spans are missing.
-func (r *runner) lacksSpans() bool { return r.f.gaps&missingSpans != 0 && !r.p.AssumeComplete }
+func (r *runner) lacksSpans() bool { return r.f.gaps&missingSpans&r.counted() != 0 }
 
 // mayMatch reports whether a rule names a call, as far as that can be known.
 func (r *runner) mayMatch(rule *policy.EventRule, x *fact) bool {
@@ -221,7 +224,7 @@ func (r *runner) unnamedCall(x *fact) {
 // stand notes what a fact of a trace that cannot join its conversation is to the
 // protocol.
 func (r *runner) stand(x *fact, gap Gap) {
-	event, _, _, ok := r.project(x)
+	event, _, rule, ok := r.project(x)
 	doubts := r.doubts(x)
 	r.doubt(x, doubts)
 	for _, e := range doubts {
@@ -231,7 +234,7 @@ func (r *runner) stand(x *fact, gap Gap) {
 		r.mayHaveBeen(e, gap)
 	}
 	if !ok {
-		if len(doubts) == 0 && (x.delegated || r.p.Unmatched == policy.UnmatchedIgnore) {
+		if len(doubts) == 0 && (x.delegated || x.mute() || r.p.Unmatched == policy.UnmatchedIgnore) {
 			return
 		}
 		event = session.Event{Direction: x.kind.Direction(), Label: defaultLabel(x)}
@@ -240,8 +243,9 @@ func (r *runner) stand(x *fact, gap Gap) {
 		}
 	}
 	r.mayHaveBeen(event, gap)
+	rendered := r.hide(&event, rule)
 	r.out.Events = append(r.out.Events, Event{
-		Span: x.span, Name: event.String(), Time: x.time, Verdict: EventInconclusive, Reason: gap.Reason(), Registers: r.registers(),
+		Span: x.span, Name: display.Field(event.String()), Rendered: rendered, Time: x.time, Verdict: EventInconclusive, Reason: gap.Reason(), Registers: r.registers(),
 	})
 }
 

@@ -221,6 +221,10 @@ func (r *runner) weigh(e *Event, event session.Event, unmatched bool) {
 	} else {
 		r.cut = true
 	}
+	if e.Verdict == EventBlocked && unmatched && !r.certain {
+		// What the protocol seemed to be broken by may be explained, this is not.
+		e.Verdict, e.Reason = EventViolation, reasonUnmatched
+	}
 	if e.Verdict != EventViolation {
 		return
 	}

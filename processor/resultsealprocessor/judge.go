@@ -90,9 +90,9 @@ func (s *scoring) begin(started time.Time) { s.started = timestamp(started) }
 
 // live is what is known of a trace besides its spans.
 func (s *scoring) live(f *finished, now time.Time) score.Live {
-	l := score.Live{Started: s.started, MaxAge: s.cfg.MaxAge, Latest: timestamp(now.Add(s.cfg.MaxClockSkew))}
-	if !f.fin.Late {
-		l.Gaps = f.fin.By.gap()
+	l := score.Live{Gaps: f.fin.By.gap(), Started: s.started, MaxAge: s.cfg.MaxAge, Latest: timestamp(now.Add(s.cfg.MaxClockSkew))}
+	if f.fin.Late && f.fin.By == byIdle {
+		l.Gaps.Add(score.GapRootMissing) // the spans before may have named no conversation
 	}
 	return l
 }
