@@ -98,7 +98,7 @@ func (r *runner) ambiguous(x *fact) bool {
 		case x.kind == policy.UserMessage && (rule.Turn != policy.TurnAny || n.stray && !x.delegated && len(rule.Agents) == 0):
 			return true
 		case !agentLost:
-		case len(rule.Agents) > 0, rule.Label.Roots().Has(policy.RootAgentName), k != nil && k.byAgent && asksForVerdict(rule):
+		case len(rule.Agents) > 0, rule.Label.Roots().Has(policy.RootAgentName), k != nil && k.byAgent && rule.ReadsVerdict():
 			return true
 		}
 	}
@@ -114,7 +114,7 @@ func (r *runner) mayMatch(rule *policy.EventRule, x *fact) bool {
 	if rule.Event != x.kind || !rule.Tools.Match(k.tool) || !rule.Agents.Match(node.agent) || !rule.Services.Match(node.service) {
 		return false
 	}
-	if o := r.observations[k]; o == nil && asksForVerdict(rule) || o != nil && !o.Uncaptured && !verdictMatches(rule, o) {
+	if o := r.observations[k]; o == nil && rule.ReadsVerdict() || o != nil && !o.Uncaptured && !verdictMatches(rule, o) {
 		return false
 	}
 	return contentMayMatch(rule, k)
@@ -133,7 +133,7 @@ func contentMayMatch(rule *policy.EventRule, k *call) bool {
 // asksForLost reports whether a rule asks for what was not captured.
 func (r *runner) asksForLost(rule *policy.EventRule, x *fact) bool {
 	o := r.observations[x.call]
-	return asksForVerdict(rule) && o != nil && o.Uncaptured ||
+	return rule.ReadsVerdict() && o != nil && o.Uncaptured ||
 		len(rule.Arguments) > 0 && x.call.argumentsLost() ||
 		len(rule.Result) > 0 && x.call.resultLost()
 }
@@ -157,10 +157,6 @@ func (k *call) argumentsLost() bool {
 // or not to its end.
 func (k *call) resultLost() bool {
 	return k.failure.Kind == genai.NoFailure && k.result.State != genai.Captured
-}
-
-func asksForVerdict(rule *policy.EventRule) bool {
-	return rule.Decision != "" || rule.TruthState != "" || rule.Contract != ""
 }
 
 func verdictMatches(rule *policy.EventRule, o *Observation) bool {

@@ -60,7 +60,7 @@ func (r *runner) matchesCall(rule *policy.EventRule, x *fact) bool {
 	if !rule.Tools.Match(k.tool) {
 		return false
 	}
-	if o := r.observations[k]; asksForVerdict(rule) && (o == nil || !verdictMatches(rule, o)) {
+	if o := r.observations[k]; rule.ReadsVerdict() && (o == nil || !verdictMatches(rule, o)) {
 		return false
 	}
 	p := payloadOf(k)

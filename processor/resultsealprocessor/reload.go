@@ -18,9 +18,9 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
-// reloader reads policy_file again at each tick and puts its policy in force when
-// the content has changed. What changes is the content, whatever the file's name
-// leads to, so that replaced symbolic links are noticed. One goroutine owns it.
+// reloader reads policy_file at each tick and puts its policy in force if the content
+// has changed. It compares content, because a mounted ConfigMap changes by a symbolic
+// link. One goroutine owns it.
 type reloader struct {
 	path      string
 	load      func(content []byte) (*policy.Policy, error)
@@ -28,18 +28,18 @@ type reloader struct {
 	revisions *revisions
 	rec       *recorder
 	logger    *zap.Logger
-	// report is told when the file and the policy in force begin to differ, and when
-	// they do not any more.
+	// report reports the component status: a recoverable error while the file has no
+	// usable policy, and OK afterwards.
 	report func(*componentstatus.Event)
 	// ticks replaces the ticker of interval in tests.
 	ticks <-chan time.Time
 
-	content    [sha256.Size]byte // of the file when it was read last
-	invalid    bool              // the content is no policy
-	unreadable bool              // the file could not be read the last time
+	content    [sha256.Size]byte // hash of the content that was read last
+	invalid    bool              // that content is not a valid policy
+	unreadable bool              // the latest read failed
 }
 
-// reloadOutcome is what came of reading policy_file again.
+// reloadOutcome is the outcome of a reload, as in the metric policy_reloads.
 type reloadOutcome string
 
 const (
@@ -55,9 +55,8 @@ const (
 
 var reloadOutcomes = []reloadOutcome{reloadApplied, reloadUnchanged, reloadInvalid, reloadUnreadable}
 
-// settleTime is how long a changed file has to stay the same until it is read as a
-// policy. Editors and copies write in place: the beginning of a policy may be a
-// policy, too.
+// settleTime is how long a changed file has to stay the same before it is used.
+// Editors write in place, and the beginning of a policy may be a valid policy.
 const settleTime = 100 * time.Millisecond
 
 // run reloads until stop is closed.
@@ -99,22 +98,22 @@ func (r *reloader) poll(stop <-chan struct{}) {
 		return
 	}
 	if again, err := r.read(); err != nil || sha256.Sum256(again) != content {
-		return // it is being written; the next tick sees what becomes of it
+		return // it is being written; retry at the next tick
 	}
 	r.use(text, content, stop)
 }
 
-// read reads the file if it is one.
+// read reads the file. Pipes and the like are refused: reading one might never end.
 func (r *reloader) read() ([]byte, error) {
 	if regular, err := isRegular(r.path); err != nil {
 		return nil, err
 	} else if !regular {
-		return nil, errors.New("it is not a regular file") // reading it might never end
+		return nil, errors.New("it is not a regular file")
 	}
 	return readPolicyFile(r.path)
 }
 
-// failed takes note that the file cannot be read, once.
+// failed reports that the file cannot be read, once.
 func (r *reloader) failed(err error) {
 	if r.unreadable {
 		return
@@ -125,7 +124,7 @@ func (r *reloader) failed(err error) {
 	r.report(componentstatus.NewRecoverableErrorEvent(fmt.Errorf("policy_file cannot be read: %w", err)))
 }
 
-// readAgain takes note that the file can be read again and is what it was.
+// readAgain reports that the file can be read again and has not changed.
 func (r *reloader) readAgain() {
 	r.unreadable = false
 	r.logger.Info("policy_file can be read again and has not changed", zap.String("policy_file", r.path))
@@ -162,15 +161,14 @@ func (r *reloader) use(text []byte, content [sha256.Size]byte, stop <-chan struc
 	r.content, r.invalid, r.unreadable = content, false, false
 }
 
-// isRegular reports whether a path leads to a regular file, which can be read again
-// and again.
+// isRegular reports whether a path is that of a regular file, after symbolic links.
 func isRegular(path string) (bool, error) {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular(), err
 }
 
-// readPolicyFile reads a policy file, and of one that is too large no more than it
-// takes to see that.
+// readPolicyFile reads at most one byte more than a policy may have, so that a file
+// that is too large is rejected as such.
 func readPolicyFile(path string) ([]byte, error) {
 	f, err := os.Open(filepath.Clean(path))
 	if err != nil {

@@ -12,18 +12,19 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
-// A revision is a policy that is in force, or was when the first span of a trace
-// came that is not completed yet. One revision evaluates all of a trace.
+// A revision is a policy that is in force, or that evaluates a trace which is not
+// completed yet. All of a trace is evaluated by the revision that was in force when
+// its first span came.
 type revision struct {
 	number int // 1 for the first, and one more for each that replaces another
 	scorer *score.Scorer
 	// attributes and resource are those that the policy reads.
 	attributes, resource []string
-	// unfollowed is the number of the latest revision up to this one that follows no
-	// conversations, 0 if there is none.
+	// unfollowed is the number of the latest revision, up to this one, that follows no
+	// conversations; 0 if there is none.
 	unfollowed int
 
-	traces atomic.Int64 // buffered ones that it evaluates
+	traces atomic.Int64 // buffered traces that it evaluates
 }
 
 func newRevision(p *policy.Policy, before *revision, done <-chan struct{}) *revision {
@@ -38,8 +39,8 @@ func newRevision(p *policy.Policy, before *revision, done <-chan struct{}) *revi
 	return r
 }
 
-// hold counts a trace that the revision evaluates, release counts it off when the
-// trace is completed. Tests have traces without a revision.
+// hold counts a buffered trace, release uncounts it. Tests have traces without a
+// revision.
 func (r *revision) hold() {
 	if r != nil {
 		r.traces.Add(1)
@@ -52,18 +53,19 @@ func (r *revision) release() {
 	}
 }
 
-// inForce is what a batch is received under. It does not change.
+// inForce is the state under which a batch is received. It is immutable but for its
+// counter.
 type inForce struct {
 	// revision evaluates the traces that the batch begins.
 	revision *revision
-	// all are the revisions that evaluate buffered traces, and this one. A span may
-	// have to be buffered for any of them.
+	// all are this revision and those that evaluate buffered traces. A span is
+	// buffered if a protocol of any of them names it.
 	all []*revision
 
-	batches atomic.Int64 // received under it and not with the shards yet
+	batches atomic.Int64 // batches, and parts of them, that the shards have not taken yet
 }
 
-// leave counts off a batch, or the part of one that a shard has taken.
+// leave uncounts a batch, or a part that a shard has taken.
 func (f *inForce) leave() { f.batches.Add(-1) }
 
 // names reports whether a protocol names spans of this name.
@@ -76,12 +78,12 @@ func (f *inForce) names(span string) bool {
 	return false
 }
 
-// revisions are the policies that traces are evaluated by. Any number of goroutines
-// receive batches under them; one replaces them.
+// revisions hold the policy in force and the earlier ones that are still needed. Any
+// number of goroutines call enter; one goroutine calls replace and collect.
 type revisions struct {
 	now atomic.Pointer[inForce]
 	// retired were in force before and may still have batches. They belong to the
-	// goroutine that replaces.
+	// goroutine that calls replace.
 	retired []*inForce
 	// done is closed when scoring has to end.
 	done <-chan struct{}
@@ -94,7 +96,7 @@ func newRevisions(p *policy.Policy, done <-chan struct{}) *revisions {
 	return r
 }
 
-// enter returns what is in force, and counts a batch there until leave.
+// enter returns what is in force and counts a batch there until leave.
 func (r *revisions) enter() *inForce {
 	for {
 		f := r.now.Load()
@@ -102,20 +104,19 @@ func (r *revisions) enter() *inForce {
 		if r.now.Load() == f {
 			return f
 		}
-		f.leave() // replaced meanwhile, and perhaps not waited for any more
+		f.leave() // it was replaced meanwhile, and replace may not wait for it any more
 	}
 }
 
-// drainInterval is how often replace looks whether the batches are through that were
-// received before.
+// drainInterval is how often replace checks whether earlier batches have arrived.
 const drainInterval = 10 * time.Millisecond
 
-// replace puts a policy in force; false if it was stopped before.
+// replace puts a policy in force. It returns false if stop is closed before.
 //
-// A trace must not begin under a policy while batches are on their way that were
-// received without knowledge of it: in mode stream their spans are forwarded or
-// buffered by their names. So the names come first, and the policy when the batches
-// of before are through.
+// In mode stream, spans are forwarded or buffered by their names when a batch comes.
+// No trace may begin under a policy while batches are on their way that did not know
+// its names. So replace publishes the names first, waits for the earlier batches, and
+// then puts the policy in force.
 func (r *revisions) replace(p *policy.Policy, stop <-chan struct{}) bool {
 	before := r.now.Load()
 	next := newRevision(p, before.revision, r.done)
@@ -134,7 +135,7 @@ func (r *revisions) replace(p *policy.Policy, stop <-chan struct{}) bool {
 
 func (r *revisions) publish(f *inForce) { r.retired = append(r.retired, r.now.Swap(f)) }
 
-// collect gives up the revisions that evaluate no trace any more.
+// collect drops the revisions that no trace needs any more.
 func (r *revisions) collect() {
 	// Batches before traces: a batch is counted off after the traces that it begins
 	// are counted.
