@@ -24,7 +24,6 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	if err != nil {
 		return nil, err
 	}
-	p.recorder.AnnounceStorage()
 	r := &restorer{client: client, logger: p.logger, own: p.own, failed: p.recorder.StorageFailed}
 	s, err := r.read(ctx, len(p.shards), time.Now())
 	if err == nil && !p.fits(s) {

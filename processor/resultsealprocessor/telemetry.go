@@ -175,6 +175,7 @@ func (r *recorder) Announce(p *policy.Policy) {
 	for _, gap := range score.AllGaps() {
 		r.gap(gap, 0)
 	}
+	r.announceStorage()
 	r.add(r.builder.ProcessorResultsealUnscoredTraces, 0, series{causeSeries, [5]string{"panic"}})
 }
 
@@ -287,8 +288,9 @@ const (
 	storageClose       storageOperation = "close"
 )
 
-// AnnounceStorage makes the failures of a storage visible with the value 0.
-func (r *recorder) AnnounceStorage() {
+// announceStorage makes the failures of a storage visible with the value 0, also
+// where there is none, so that an alert on them finds a series.
+func (r *recorder) announceStorage() {
 	for _, operation := range [...]storageOperation{storageRead, storageAppend, storageAcknowledge, storageClose} {
 		r.StorageFailed(operation, 0)
 	}

@@ -19,7 +19,7 @@ import (
 
 // forever are the lines of a configuration that holds every trace for longer
 // than a test takes.
-var forever = holding(time.Hour, time.Hour)
+var forever = append(holding(time.Hour, time.Hour), "max_age: 1h")
 
 // What is held when the collector is asked to end comes out, with its verdict.
 func TestShutdownPassesOnWhatIsHeld(t *testing.T) {

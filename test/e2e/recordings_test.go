@@ -179,8 +179,12 @@ func byTrace(td ptrace.Traces) map[pcommon.TraceID]ptrace.Traces {
 	return out
 }
 
-// again is a trace as if it had been recorded just now: with another trace id,
-// and ending now.
+// replayed is how long ago the traces of again ended: longer than max_age, so that
+// none of them was under way when the collectors were started.
+const replayed = 10 * time.Minute
+
+// again is a trace as if it had been recorded a short while ago, with another trace
+// id.
 func again(trace ptrace.Traces) (ptrace.Traces, pcommon.TraceID) {
 	out := ptrace.NewTraces()
 	trace.CopyTo(out)
@@ -190,7 +194,7 @@ func again(trace ptrace.Traces) (ptrace.Traces, pcommon.TraceID) {
 	for span := range spansOf(out) {
 		last = max(last, span.EndTimestamp())
 	}
-	shift := pcommon.NewTimestampFromTime(time.Now()) - last
+	shift := pcommon.NewTimestampFromTime(time.Now().Add(-replayed)) - last
 	for span := range spansOf(out) {
 		span.SetTraceID(id)
 		span.SetStartTimestamp(span.StartTimestamp() + shift)

@@ -63,6 +63,8 @@ func TestQuickstartOutput(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.ConsumeTraces(context.Background(), td))
 	}
+	// A trace that the shutdown completed would be inconclusive.
+	require.Eventually(t, func() bool { return sink.SpanCount() == sent }, 30*time.Second, 10*time.Millisecond)
 	require.NoError(t, p.Shutdown(context.Background()))
 
 	out := filepath.Join(t.TempDir(), "annotated.jsonl")
