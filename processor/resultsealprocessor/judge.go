@@ -332,7 +332,7 @@ func newWarnings(logger *zap.Logger) *warnings { return &warnings{logger: logger
 
 // gapSettings are the settings that close the gaps which the processor makes.
 var gapSettings = map[score.Gap]string{
-	score.GapEvicted:  "raise max_sessions, session_ttl",
+	score.GapEvicted:  "raise max_sessions, session_ttl, max_session_bytes",
 	score.GapRestart:  "set storage",
 	score.GapOverflow: "raise max_traces, max_bytes",
 	score.GapOversize: "raise max_spans_per_trace, max_bytes",
