@@ -5,6 +5,7 @@ package distribution_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,8 @@ import (
 // than a test takes.
 var forever = append(holding(time.Hour, time.Hour), "max_age: 1h")
 
-// What is held when the collector is asked to end comes out, with its verdict.
+// What is held when the collector is asked to end comes out, with a verdict that
+// says that the trace was completed early.
 func TestShutdownPassesOnWhatIsHeld(t *testing.T) {
 	distribution(t)
 	t.Parallel()
@@ -42,9 +44,14 @@ func TestShutdownPassesOnWhatIsHeld(t *testing.T) {
 	for id, trace := range byTrace(got) {
 		top := root(t, trace)
 		require.Equal(t, "shutdown", top.attribute(prefix+"session.finalized_by"), id)
-		require.Equal(t, compliances[expected.Traces[id.String()].Outcome], top.attribute(prefix+"session.compliance"), id)
+		// More of the trace may have been to come, which could explain a violation.
+		want := compliances[expected.Traces[id.String()].Outcome]
+		if want == "violation" {
+			want = "inconclusive"
+		}
+		require.Equal(t, want, top.attribute(prefix+"session.compliance"), id)
+		require.Contains(t, fmt.Sprint(top.attribute(prefix+"session.gaps")), "shutdown", id)
 	}
-	newOffline(t, policyPath).requireAsOffline(t, records, got)
 }
 
 // A collector that is asked to end while senders are busy passes on what it
