@@ -48,7 +48,7 @@ func TestStorage(t *testing.T) {
 	require.Empty(t, r.got())
 
 	// It is killed while the processor holds the next ones.
-	second := begin(r.port, "10m")
+	second := begin(r.port, "4m")
 	send(second)
 	second.kill()
 
