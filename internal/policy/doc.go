@@ -168,7 +168,7 @@ is result is that member.
 	                    The protocol then has a verdict, incomplete or compliant, also where none of its events occurred.
 	                    Without it, such a protocol is unjudged.
 	assume_complete     true or false. Default: false. Telemetry is known to be whole, so that a missing parent or
-	                    root caps no verdict.
+	                    root caps no verdict. What a processor itself may have missed still does.
 	events              the projection, a list of rules. Default: !name and ?name for each call of a tool, see
 	                    DefaultLabel; so is the empty list.
 

@@ -106,9 +106,9 @@ type Config struct {
 
 	// MaxSessions is how many conversations' states are kept between their
 	// traces, for protocols with `session: conversation`. Above it the one
-	// whose last trace is longest ago is forgotten; a trace that comes of it
-	// later is taken as the continuation of something unknown. Each takes a
-	// few hundred bytes. Default 100000.
+	// whose last trace is longest ago is evicted; a trace that comes of it later
+	// has the gap `evicted`, as long as it is among the last eight times as many
+	// evictions. Each takes a few hundred bytes. Default 100000.
 	MaxSessions int `mapstructure:"max_sessions"`
 
 	// MaxSessionBytes bounds the state of one conversation between its traces, in
