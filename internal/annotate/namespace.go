@@ -36,10 +36,14 @@ func (n Namespace) Has(name string) bool {
 //
 // Keys of maps inside attribute values are part of the value and stay.
 func (n Namespace) Clean(td ptrace.Traces) {
+	n.CleanResources(td)
+	n.CleanSpans(td)
+}
+
+// CleanSpans cleans the spans of td, and no resource or scope.
+func (n Namespace) CleanSpans(td ptrace.Traces) {
 	for _, rs := range td.ResourceSpans().All() {
-		n.CleanResource(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
-			n.CleanAttributes(ss.Scope().Attributes())
 			for _, span := range ss.Spans().All() {
 				n.CleanAttributes(span.Attributes())
 				n.CleanEventsAndLinks(span)
@@ -48,38 +52,32 @@ func (n Namespace) Clean(td ptrace.Traces) {
 	}
 }
 
-// CleanResource cleans one resource.
-func (n Namespace) CleanResource(r pcommon.Resource) {
-	n.CleanAttributes(r.Attributes())
-	if refs := entity.ResourceEntityRefs(r); refs.Len() > 0 {
-		refs.RemoveIf(func(ref entity.EntityRef) bool {
-			ids := ref.IdKeys().Len()
-			ref.IdKeys().RemoveIf(n.Has)
-			ref.DescriptionKeys().RemoveIf(n.Has)
-			return ids > 0 && ref.IdKeys().Len() == 0
-		})
+// CleanResources cleans the resources and scopes of td, and no span.
+func (n Namespace) CleanResources(td ptrace.Traces) {
+	for _, rs := range td.ResourceSpans().All() {
+		n.CleanAttributes(rs.Resource().Attributes())
+		if refs := entity.ResourceEntityRefs(rs.Resource()); refs.Len() > 0 {
+			n.entities(refs)
+		}
+		for _, ss := range rs.ScopeSpans().All() {
+			n.CleanAttributes(ss.Scope().Attributes())
+		}
 	}
 }
 
-// HasEntity reports whether an entity reference of the resource has a name under
-// the namespace.
-func (n Namespace) HasEntity(r pcommon.Resource) bool {
-	for _, ref := range entity.ResourceEntityRefs(r).All() {
-		for _, keys := range []pcommon.StringSlice{ref.IdKeys(), ref.DescriptionKeys()} {
-			for _, key := range keys.All() {
-				if n.Has(key) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+func (n Namespace) entities(refs entity.EntityRefSlice) {
+	refs.RemoveIf(func(ref entity.EntityRef) bool {
+		ids := ref.IdKeys().Len()
+		ref.IdKeys().RemoveIf(n.Has)
+		ref.DescriptionKeys().RemoveIf(n.Has)
+		return ids > 0 && ref.IdKeys().Len() == 0
+	})
 }
 
 // CleanEventsAndLinks cleans a span except for its own attributes.
 func (n Namespace) CleanEventsAndLinks(span ptrace.Span) {
 	if events := span.Events(); events.Len() > 0 {
-		events.RemoveIf(n.HasEvent)
+		events.RemoveIf(n.event)
 		for _, event := range events.All() {
 			n.CleanAttributes(event.Attributes())
 		}
@@ -91,9 +89,9 @@ func (n Namespace) CleanEventsAndLinks(span ptrace.Span) {
 	}
 }
 
-// HasEvent reports whether a span event is a verdict under the namespace, in
-// either of the forms in which a [Writer] writes one.
-func (n Namespace) HasEvent(event ptrace.SpanEvent) bool {
+// event reports whether a span event is a verdict under the namespace, in either
+// of the forms in which a [Writer] writes one.
+func (n Namespace) event(event ptrace.SpanEvent) bool {
 	if event.Name() != evaluationEvent {
 		return n.Has(event.Name())
 	}

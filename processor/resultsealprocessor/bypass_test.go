@@ -20,7 +20,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -188,7 +187,7 @@ func TestShutdownDuringBypass(t *testing.T) {
 // A shard does not keep the batches that it has worked off until others come.
 func TestShardsLetGoOfBatches(t *testing.T) {
 	p := streaming(t, func(c *Config) { c.Mode, c.NumShards = ModeTrace, 1 })
-	part := splitByTrace(silentBatch(1, 1), annotate.DefaultPrefix)[0]
+	part := splitByTrace(silentBatch(1, 1))[0]
 	w := weak.Make(part)
 	p.dispatch([]*tracePart{part}, nil, p.revisions.enter())
 	part = nil
@@ -202,7 +201,7 @@ func TestShardsLetGoOfBatches(t *testing.T) {
 func TestReadersLetGoOfTraces(t *testing.T) {
 	p := streaming(t)
 	s := p.scoring.(*scoring)
-	r := &reader{scoring: s, filter: genai.NewFilter(s.options), decoder: genai.NewDecoder(s.options), settle: (&judge{s}).settle}
+	r := &reader{scoring: s, cleaner: s.cleaner(), decoder: genai.NewDecoder(s.options), settle: (&judge{s}).settle}
 	r.read(&finished{spans: shopCall("t", "a", "order", 1, 2), revision: p.revisions.now.Load().revision, judge: true})
 	require.NotEmpty(t, r.facts)
 	for i := range r.facts {

@@ -25,6 +25,9 @@
 //     it when in stripes.go.
 //   - The outlet passes it on.
 //
+// Names under the prefix that the sender has written are removed on every path
+// (clean.go).
+//
 // In mode stream most spans do not wait: stream.go. Those that say nothing of an
 // agent do not even come to a shard: silent.go.
 //

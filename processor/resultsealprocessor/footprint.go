@@ -7,8 +7,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
-
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // What is held is counted in bytes of memory, since that is what runs out. The
@@ -40,54 +38,28 @@ const (
 // estimated: the memory that they take, and as much again, which is what Go's
 // garbage collector lets lie around before it works.
 func footprint(td ptrace.Traces) int64 {
-	return (&survey{namespace: annotate.DefaultPrefix}).footprint(td)
-}
-
-// survey measures a part and finds names under a namespace in the same loop over
-// its attributes: a loop of its own would add several percent to the cost of a
-// span without GenAI content.
-type survey struct {
-	namespace annotate.Namespace
-	found     bool
-}
-
-func (s *survey) footprint(td ptrace.Traces) int64 {
 	n := partBytes
 	for _, rs := range td.ResourceSpans().All() {
-		n += resourceBytes + s.attributes(rs.Resource().Attributes()) + textBytes(rs.SchemaUrl()) + entityBytes(rs.Resource())
-		s.found = s.found || s.namespace.HasEntity(rs.Resource())
+		n += resourceBytes + mapBytes(rs.Resource().Attributes()) + textBytes(rs.SchemaUrl()) + entityBytes(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			scope := ss.Scope()
-			n += scopeBytes + s.attributes(scope.Attributes()) + textBytes(scope.Name()) + textBytes(scope.Version()) + textBytes(ss.SchemaUrl())
+			n += scopeBytes + mapBytes(scope.Attributes()) + textBytes(scope.Name()) + textBytes(scope.Version()) + textBytes(ss.SchemaUrl())
 			for _, span := range ss.Spans().All() {
-				n += s.span(span)
+				n += footprintOfSpan(span)
 			}
 		}
 	}
 	return int64(2 * n)
 }
 
-func (s *survey) span(span ptrace.Span) int {
-	n := spanBytes + s.attributes(span.Attributes()) + textBytes(span.Name()) +
+func footprintOfSpan(span ptrace.Span) int {
+	n := spanBytes + mapBytes(span.Attributes()) + textBytes(span.Name()) +
 		textBytes(span.TraceState().AsRaw()) + textBytes(span.Status().Message())
 	for _, event := range span.Events().All() {
-		n += eventBytes + s.attributes(event.Attributes()) + textBytes(event.Name())
-		s.found = s.found || s.namespace.HasEvent(event)
+		n += eventBytes + mapBytes(event.Attributes()) + textBytes(event.Name())
 	}
 	for _, link := range span.Links().All() {
-		n += linkBytes + s.attributes(link.Attributes()) + textBytes(link.TraceState().AsRaw())
-	}
-	return n
-}
-
-func (s *survey) attributes(m pcommon.Map) int {
-	n := 0
-	first := s.namespace[0]
-	for key, value := range m.All() {
-		n += attributeBytes + textBytes(key) + innerBytes(value)
-		if key != "" && key[0] == first {
-			s.found = s.found || s.namespace.Has(key)
-		}
+		n += linkBytes + mapBytes(link.Attributes()) + textBytes(link.TraceState().AsRaw())
 	}
 	return n
 }

@@ -15,8 +15,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
-
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // heapOf is how much of the heap is in use because of what build returns.
@@ -166,7 +164,7 @@ func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 			var unmarshal ptrace.ProtoUnmarshaler
 			td, err := unmarshal.UnmarshalTraces(marshal(td))
 			require.NoError(t, err)
-			a.Add(splitByTrace(td, annotate.DefaultPrefix), scriptEpoch)
+			a.Add(splitByTrace(td), scriptEpoch)
 		})
 		return a
 	})

@@ -243,5 +243,6 @@ func decodeEntry(text []byte, own annotate.Namespace) ([]*tracePart, error) {
 	if err != nil {
 		return nil, err
 	}
-	return splitByTrace(td, own), nil
+	own.CleanResources(td)
+	return splitByTrace(td), nil
 }

@@ -100,9 +100,12 @@ func (s *scoring) live(f *finished, now time.Time) score.Live {
 // timestamp is a time as spans have it; the earliest for times before 1970.
 func timestamp(t time.Time) genai.Timestamp { return genai.Timestamp(max(1, t.UnixNano())) } //nolint:gosec // not negative
 
+// cleaner implements scoringSteps.
+func (s *scoring) cleaner() cleaner { return newCleaner(s.cfg.Prefix, s.options) }
+
 // reader implements scoringSteps. A decoder is for one goroutine.
 func (s *scoring) reader() func(*finished) {
-	r := &reader{scoring: s, filter: genai.NewFilter(s.options), decoder: genai.NewDecoder(s.options)}
+	r := &reader{scoring: s, cleaner: s.cleaner(), decoder: genai.NewDecoder(s.options)}
 	r.settle = guard((&judge{s}).settle, s.logger, s.rec)
 	return r.read
 }
@@ -120,7 +123,7 @@ func (s *scoring) bypass(ctx context.Context, next consumer.Traces) *bypass {
 	if !s.stream {
 		return nil
 	}
-	return newBypass(ctx, s.cfg, genai.NewFilter(s.options), next)
+	return newBypass(ctx, s.cfg, s.cleaner(), next)
 }
 
 // judge implements scoringSteps.
@@ -133,7 +136,7 @@ func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 // if no conversation's earlier traces have to be judged before.
 type reader struct {
 	*scoring
-	filter  *genai.Filter
+	cleaner cleaner
 	decoder *genai.Decoder
 	settle  judgeFunc
 
@@ -147,8 +150,11 @@ func (r *reader) read(f *finished) {
 	if f.streamed != nil || f.silent.spans != nil || f.unreadable {
 		r.readStream(f)
 	} else {
+		tells := r.mayTell(f)
 		f.spans, f.duplicates = canonicalize(f.spans)
-		r.decode(f)
+		if tells {
+			r.decode(f)
+		}
 	}
 	if f.revision.scorer.Conversational() {
 		f.conversations = conversationsOf(f.facts)
@@ -172,30 +178,35 @@ func (r *reader) read(f *finished) {
 // some hundred bytes each.
 const maxSpareFacts = 1000
 
-// decode finds the facts of a trace's spans, if one of them tells anything.
+// decode finds the facts of a trace's spans.
 func (r *reader) decode(f *finished) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			f.facts, f.sources, f.unreadable = nil, nil, true
-			unscored(r.logger, r.rec, f, failure)
-			r.decoder = genai.NewDecoder(r.options) // its scratch memory is not what it should be
-		}
-	}()
-	if r.mayTell(f) {
-		f.facts, f.sources = r.decoder.TracesInto(r.facts, r.sources, f.spans)
-		r.facts, r.sources = nil, nil // they are the trace's until it is settled
-	}
+	defer r.giveUp(f)
+	f.facts, f.sources = r.decoder.TracesInto(r.facts, r.sources, f.spans)
+	r.facts, r.sources = nil, nil // they are the trace's until it is settled
 }
 
-// mayTell reports whether there may be anything to say of a trace. Most traces
-// that come are not an agent's, and this is all that is done for them.
-func (r *reader) mayTell(f *finished) bool {
+// mayTell cleans the spans of a trace and reports whether there may be anything to
+// say of it. Most traces that come are not an agent's, and this is all that is done
+// for them.
+func (r *reader) mayTell(f *finished) (tells bool) {
+	defer r.giveUp(f)
 	for span := range spansOf(f.spans) {
-		if !r.filter.Silent(span) || f.revision.scorer.Names(span.Name()) {
-			return true
+		if !r.cleaner.silent(span) || f.revision.scorer.Names(span.Name()) {
+			tells = true
 		}
 	}
-	return false
+	return tells
+}
+
+// giveUp recovers from a trace that cannot be read: it has no verdict, and not that
+// of a sender either.
+func (r *reader) giveUp(f *finished) {
+	if failure := recover(); failure != nil {
+		f.facts, f.sources, f.unreadable = nil, nil, true
+		unscored(r.logger, r.rec, f, failure)
+		r.cleaner.own.CleanSpans(f.spans)
+		r.decoder = genai.NewDecoder(r.options) // its scratch memory is not what it should be
+	}
 }
 
 // conversationsOf lists the conversations that the spans of a trace name, each

@@ -183,6 +183,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 				decidedCache: share(cfg.DecidedCache, n),
 				maxSpans:     cfg.MaxSpansPerTrace,
 			}),
+			own:     p.own,
 			read:    scoring.reader(),
 			give:    p.give,
 			forget:  p.forget,
@@ -270,9 +271,10 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	}
 	under := p.revisions.enter()
 	defer under.leave()
+	p.own.CleanResources(td)
 	p.lookout.look(td)
 	if p.journal != nil { // everything has to be written down
-		parts := splitByTrace(td, p.own)
+		parts := splitByTrace(td)
 		if err := p.journal.append(parts); err != nil {
 			giveBack(parts, td) // they stay with the sender
 			return fmt.Errorf("resultseal: the storage does not take the batch: %w", err)
@@ -281,7 +283,7 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 		return nil
 	}
 	if p.bypass == nil {
-		p.dispatch(splitByTrace(td, p.own), nil, under)
+		p.dispatch(splitByTrace(td), nil, under)
 		return nil
 	}
 	parts, passed, err := p.bypass.pass(ctx, td, under)

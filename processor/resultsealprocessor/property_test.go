@@ -13,8 +13,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"pgregory.net/rapid"
-
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // drawnSpan is a span on its own, with where it came from. The name is unique
@@ -115,7 +113,7 @@ func TestTraceDoesNotDependOnArrival(t *testing.T) {
 			for _, batch := range split(t, rapid.Permutation(spans).Draw(t, label)) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "ms")) * time.Millisecond)
 				td := batchOf(t, batch)
-				if out := append(a.Add(splitByTrace(td, annotate.DefaultPrefix), now), a.Tick(now)...); len(out) > 0 {
+				if out := append(a.Add(splitByTrace(td), now), a.Tick(now)...); len(out) > 0 {
 					t.Fatalf("nothing was due, yet %d came", len(out))
 				}
 				if td.ResourceSpans().Len() > 0 {
@@ -200,7 +198,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 			}
 			td := batchOf(t, spans)
 			want := naive.Add(td, now)
-			check("add", a.Add(splitByTrace(td, annotate.DefaultPrefix), now), want)
+			check("add", a.Add(splitByTrace(td), now), want)
 		case "tick":
 			check("tick", a.Tick(now), naive.Tick(now))
 			if due, ok := a.Next(); ok && !due.After(a.epoch.Add(a.now)) {

@@ -17,8 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
@@ -83,7 +81,7 @@ func runScript(t *testing.T, text string) string {
 			a = newAssembler(scriptLimits(t, command[1:]))
 			continue
 		case "batch":
-			out = a.Add(splitByTrace(scriptBatch(t, args), annotate.DefaultPrefix), scriptTime(t, command[1]))
+			out = a.Add(splitByTrace(scriptBatch(t, args)), scriptTime(t, command[1]))
 		case "tick":
 			out = a.Tick(scriptTime(t, command[1]))
 		case "flush":

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 )
 
 // arrival is what one batch has for a shard.
@@ -23,6 +25,8 @@ type arrival struct {
 type shard struct {
 	in        *mailbox[arrival]
 	assembler *assembler
+	// own is the namespace of everything that the processor writes.
+	own annotate.Namespace
 	// stream takes out of a part what need not wait; nil in mode trace.
 	stream *streamer
 	// read prepares a finished trace for its verdict: canonical form, facts, and the
@@ -107,6 +111,7 @@ func (s *shard) pass(parts []*tracePart) {
 		if part.id.IsEmpty() || s.assembler.isLate(part.id) {
 			continue
 		}
+		s.own.CleanSpans(part.spans)
 		var before passedBefore
 		part.passage = &passage{}
 		if t, ok := s.assembler.traces[part.id]; ok {
@@ -129,6 +134,8 @@ func (s *shard) passOn(out []*finished) {
 	for i, f := range out {
 		if f.judge {
 			s.read(f)
+		} else {
+			s.own.CleanSpans(f.spans)
 		}
 		if f.passed() {
 			s.forget(f)

@@ -18,7 +18,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
@@ -143,21 +142,19 @@ type passedSpans []passedSpan
 
 // bypass passes silent spans on. Any number of senders use it at the same time.
 type bypass struct {
-	ctx    context.Context // calls end with it, beside the sender's
-	own    annotate.Namespace
-	filter *genai.Filter
-	next   consumer.Traces
-	shards int
-	hashes bool // redact replaces content by its hash
+	ctx     context.Context // calls end with it, beside the sender's
+	cleaner cleaner
+	next    consumer.Traces
+	shards  int
+	hashes  bool // redact replaces content by its hash
 
 	redact sync.Pool // of redactFunc
 	marks  sync.Pool // of *[]bool, scratch
 	spare  sync.Pool // of *passedSpans, empty
 }
 
-func newBypass(ctx context.Context, cfg *Config, filter *genai.Filter, next consumer.Traces) *bypass {
-	own := annotate.Namespace(cfg.Prefix)
-	b := &bypass{ctx: ctx, own: own, filter: filter.WithPrefix(cfg.Prefix), next: next, shards: cfg.shards(), hashes: cfg.Content == ContentHash}
+func newBypass(ctx context.Context, cfg *Config, c cleaner, next consumer.Traces) *bypass {
+	b := &bypass{ctx: ctx, cleaner: c, next: next, shards: cfg.shards(), hashes: cfg.Content == ContentHash}
 	b.redact.New = func() any { return newRedact(cfg) }
 	b.marks.New = func() any { return new([]bool) }
 	b.spare.New = func() any { return new(passedSpans) }
@@ -173,11 +170,11 @@ func (b *bypass) pass(ctx context.Context, td ptrace.Traces, under *inForce) (pa
 	defer b.marks.Put(marks)
 	silent, all := b.mark(td, marks, under)
 	if silent == 0 {
-		return splitByTrace(td, b.own), nil, nil
+		return splitByTrace(td), nil, nil
 	}
 	passed = b.note(td, *marks, silent)
 	if silent < all {
-		parts = splitOff(td, b.own, func(i int) bool { return !(*marks)[i] })
+		parts = splitOff(td, func(i int) bool { return !(*marks)[i] })
 	}
 	out := td
 	if b.hashes { // the sender may bring the batch again: no hash is to be hashed
@@ -255,21 +252,15 @@ func giveBack(parts []*tracePart, td ptrace.Traces) {
 }
 
 // mark notes for each span whether it can be passed on: it is silent, no root,
-// which has to wait for the session's verdict, and of some trace. Those spans, and
-// all resources and scopes, are clean then; the other spans are cleaned when they
-// are split off.
+// which has to wait for the session's verdict, and of some trace. Those spans are
+// clean then; the shards clean the others.
 func (b *bypass) mark(td ptrace.Traces, marks *[]bool, under *inForce) (silent, all int) {
 	to := (*marks)[:0]
 	for _, rs := range td.ResourceSpans().All() {
-		b.own.CleanResource(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
-			b.own.CleanAttributes(ss.Scope().Attributes())
 			for _, span := range ss.Spans().All() {
-				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.silent(span) && !under.names(span.Name())
+				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.cleaner.silent(span) && !under.names(span.Name())
 				if is {
-					if span.Events().Len()+span.Links().Len() > 0 {
-						b.own.CleanEventsAndLinks(span)
-					}
 					silent++
 				}
 				to = append(to, is)
@@ -278,12 +269,6 @@ func (b *bypass) mark(td ptrace.Traces, marks *[]bool, under *inForce) (silent, 
 	}
 	*marks = to
 	return silent, len(to)
-}
-
-// silent reports whether a span is silent but for what is under the namespace,
-// which it removes.
-func (b *bypass) silent(span ptrace.Span) bool {
-	return b.filter.Silent(span) || b.own.CleanAttributes(span.Attributes()) && b.filter.Silent(span)
 }
 
 // note takes down the marked spans, of which there are so many, by shard.

@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
@@ -38,18 +37,17 @@ type tracePart struct {
 // which the traces first appear, and leaves the batch empty. Spans are moved,
 // never copied; a resource and a scope are copied once for each further trace
 // that has spans under them. A batch of one trace is moved as it stands.
-// Everything under the namespace is removed: it is not from here.
-func splitByTrace(td ptrace.Traces, own annotate.Namespace) []*tracePart {
+func splitByTrace(td ptrace.Traces) []*tracePart {
 	if part := wholeBatch(td); part != nil {
-		part.clean(own)
+		part.measure()
 		return []*tracePart{part}
 	}
-	return splitOff(td, own, func(int) bool { return true })
+	return splitOff(td, func(int) bool { return true })
 }
 
 // splitOff moves those spans of a batch apart for which takes says so, by their
 // number in the batch, and leaves the others.
-func splitOff(td ptrace.Traces, own annotate.Namespace, takes func(i int) bool) (parts []*tracePart) {
+func splitOff(td ptrace.Traces, takes func(i int) bool) (parts []*tracePart) {
 	byID := map[pcommon.TraceID]*tracePart{}
 	i := 0
 	for r, rs := range td.ResourceSpans().All() {
@@ -77,18 +75,9 @@ func splitOff(td ptrace.Traces, own annotate.Namespace, takes func(i int) bool) 
 		return rs.ScopeSpans().Len() == 0
 	})
 	for _, part := range parts {
-		part.clean(own)
+		part.measure()
 	}
 	return parts
-}
-
-// clean measures the part and removes what is under the namespace.
-func (p *tracePart) clean(own annotate.Namespace) {
-	s := survey{namespace: own}
-	p.bytes = s.footprint(p.spans)
-	if s.found {
-		own.Clean(p.spans)
-	}
 }
 
 func (p *tracePart) measure() { p.bytes = footprint(p.spans) }
