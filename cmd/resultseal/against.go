@@ -29,7 +29,7 @@ func validateAgainst(cmd *cobra.Command, name string, traces []string, now time.
 		return err
 	}
 	seen := coverage.New(p)
-	counts, err := judgeFiles(cmd, traces, &o.input, judging{
+	counts, err := scoreFiles(cmd, traces, &o.input, pipeline{
 		scorer:  score.New(p),
 		explain: func(string, string) bool { return true },
 		take: func(v *verdict) error {

@@ -55,7 +55,7 @@ func runExplain(cmd *cobra.Command, files []string, o *scoreOptions) error {
 		values = &explain.Values{Conversational: true}
 	}
 	found := &explained{o: o, colour: out == "" && colours(cmd.OutOrStdout())}
-	counts, err := judgeFiles(cmd, files, &o.input, judging{
+	counts, err := scoreFiles(cmd, files, &o.input, pipeline{
 		scorer: scorer,
 		explain: func(trace, conversation string) bool {
 			return len(wanted) >= shortestPrefix && strings.HasPrefix(trace, wanted) || conversation != "" && conversation == o.explain

@@ -69,7 +69,7 @@ func runInit(cmd *cobra.Command, files []string, o *initOptions) error {
 		return invalidArgument(fmt.Sprintf("--tails is at most %d", most))
 	}
 	learner := learn.New()
-	counts, err := judgeFiles(cmd, files, &o.input, judging{
+	counts, err := scoreFiles(cmd, files, &o.input, pipeline{
 		scorer:  score.New(learn.Policy()),
 		explain: func(string, string) bool { return true },
 		ordered: true, // so that the same traces give the same policy
@@ -131,7 +131,7 @@ func tryPolicy(cmd *cobra.Command, files []string, o *initOptions, p *policy.Pol
 	builder := report.NewBuilder(scorer.Conversational())
 	quiet := *cmd
 	quiet.SetErr(io.Discard) // what is broken was told
-	if _, err := judgeFiles(&quiet, files, &o.input, judging{scorer: scorer, take: func(v *verdict) error {
+	if _, err := scoreFiles(&quiet, files, &o.input, pipeline{scorer: scorer, take: func(v *verdict) error {
 		if v.session == nil {
 			return nil
 		}

@@ -150,7 +150,7 @@ func defaultMemory() memoryFlag {
 
 // tellScattered says which traces were judged too early to stay within the
 // memory, and what can be done.
-func tellScattered(w io.Writer, counts *judged, m memoryFlag) {
+func tellScattered(w io.Writer, counts *totals, m memoryFlag) {
 	const most = 10
 	if n := len(counts.scattered); n > 0 {
 		fmt.Fprintf(w, "resultseal: %s scattered over the input: spans came after the rest was judged to stay within --memory %s. No verdict is given on them:\n", are(n, "trace"), m.String())

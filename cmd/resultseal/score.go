@@ -159,7 +159,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 	if slices.ContainsFunc(o.outputs, func(out output) bool { return out.format == "html" }) {
 		explain = func(string, string) bool { return true }
 	}
-	counts, err := judgeFiles(cmd, files, &o.input, judging{
+	counts, err := scoreFiles(cmd, files, &o.input, pipeline{
 		scorer:  scorer,
 		explain: explain,
 		take: func(v *verdict) error {
@@ -209,7 +209,7 @@ func runScore(cmd *cobra.Command, files []string, o *scoreOptions) error {
 
 // exit returns the exit status: 2 if something could not be read, 1 if a session
 // has an outcome of --fail-on or if there is --fail-on and no session.
-func exit(cmd *cobra.Command, counts judged, r *report.Report, o *scoreOptions) error {
+func exit(cmd *cobra.Command, counts totals, r *report.Report, o *scoreOptions) error {
 	switch {
 	case counts.incomplete():
 		return exitCode(2)
@@ -264,18 +264,18 @@ func loadDialects(name string) (genai.Options, error) {
 	return options, nil
 }
 
-// judgeFiles judges the files of a command line, and tells on standard error
-// what is broken and, on a terminal, how far it is.
-func judgeFiles(cmd *cobra.Command, files []string, o *inputOptions, j judging) (judged, error) {
+// scoreFiles scores the files of a command line. It reports unreadable input and,
+// on a terminal, progress on standard error.
+func scoreFiles(cmd *cobra.Command, files []string, o *inputOptions, j pipeline) (totals, error) {
 	paths, err := traceread.Paths(files)
 	if err != nil {
-		return judged{}, invalidArgument(err.Error())
+		return totals{}, invalidArgument(err.Error())
 	}
 	if j.options, err = loadDialects(o.dialects); err != nil {
-		return judged{}, err
+		return totals{}, err
 	}
 	if o.jobs < 0 || o.jobs > maxJobs {
-		return judged{}, invalidArgument(fmt.Sprintf("--jobs must be between 0 and %d, got %d; leave it out for as many as there are processors", maxJobs, o.jobs))
+		return totals{}, invalidArgument(fmt.Sprintf("--jobs must be between 0 and %d, got %d; leave it out for as many as there are processors", maxJobs, o.jobs))
 	}
 	stderr := cmd.ErrOrStderr()
 	bar := newBar(stderr, isTerminal(stderr), progressDelay, paths)

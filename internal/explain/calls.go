@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
-	"github.com/resultseal/otelcol-resultseal/internal/report"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
 
@@ -298,7 +298,7 @@ func (e *explanation) trial(c *score.CallAccount, t *score.Trial) {
 	decision := string(t.Evaluation.Decision)
 	e.line(3, "=> %s, %s, %s", e.paint(colourOf(decision), decision), t.Evaluation.TruthState, strings.Join(codes, " and "))
 	for _, code := range codes {
-		e.line(3, "   %s", report.Reasons[code])
+		e.line(3, "   %s", describe.Reasons[code])
 	}
 	e.unresolved(t)
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
-	"github.com/resultseal/otelcol-resultseal/internal/report"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
@@ -38,7 +38,7 @@ func (e *explanation) protocols() {
 func (e *explanation) protocol(a *score.ProtocolAccount, p *score.Protocol) {
 	verdict := p.Verdict.String()
 	e.section(fmt.Sprintf("Protocol %s: %s", safe(a.Protocol.Name), e.paint(colourOf(verdict), verdict)))
-	e.line(1, "%s", report.Verdicts[verdict])
+	e.line(1, "%s", describe.Verdicts[verdict])
 	e.metadata(1, &a.Protocol.Metadata)
 	if a.Protocol.Source != "" {
 		e.line(1, "%s", safe(a.Protocol.Source))

@@ -24,6 +24,6 @@ const MaxDialects = 32
 // them.
 var Builtin = []*Dialect{
 	conventions, conventionsMCP, openInference, // dialects_general.go
-	traceloop, traceloopMCP, vercel, langfuse, langsmith, // dialects_own.go
+	traceloop, traceloopMCP, vercel, langfuse, langsmith, // dialects_frameworks.go
 	mastra, googleADK, strands, pydanticAI, springAI,
 }

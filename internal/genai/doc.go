@@ -7,7 +7,7 @@
 //
 // Instrumentations agree on little. Each way of recording is a [Dialect]: a
 // table of attribute names, not code. The built-in ones stand in
-// dialects_general.go and dialects_own.go; a new one is a new row and a recorded
+// dialects_general.go and dialects_frameworks.go; a new one is a new row and a recorded
 // example. Users add rows of their own by [Settings].
 //
 // A span may speak several dialects at once (an instrumentation that adds its
@@ -19,7 +19,7 @@
 // messages.go, message.go, part.go and events.go (message lists in their several
 // shapes); histories.go (lists that go on from earlier ones); result.go,
 // wrappers.go and arguments.go (what a tool really returned and was given);
-// capture.go and cut.go (content that is not there, or not to its end); unread.go
+// capture.go and truncation.go (content that is not there, or not to its end); unread.go
 // (spans that look like tool calls and that no dialect reads); redact.go
 // (content taken out again).
 //

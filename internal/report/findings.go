@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 )
 
 // FailOn are outcomes that count as failures: verdicts of protocols, "unjudged"
@@ -109,7 +111,7 @@ func (o *Observation) finding(s *Session, on FailOn) *finding {
 	}
 	f.lines = append(f.lines, f.part.lines()...)
 	for _, reason := range o.ReasonCodes {
-		f.lines = append(f.lines, reason+": "+Reasons[reason])
+		f.lines = append(f.lines, reason+": "+describe.Reasons[reason])
 	}
 	if len(o.MissingFields) > 0 {
 		f.lines = append(f.lines, "missing: "+strings.Join(o.MissingFields, ", "))
@@ -178,7 +180,7 @@ func (p *Protocol) finding(s *Session, on FailOn) *finding {
 		f := &finding{
 			rule: "protocol-unjudged", trace: s.TraceIDs[len(s.TraceIDs)-1], of: p.Name,
 			message: p.Name + ": no event occurred",
-			lines:   []string{Verdicts[p.Verdict]},
+			lines:   []string{describe.Verdicts[p.Verdict]},
 		}
 		f.place(s)
 		return f
@@ -190,7 +192,7 @@ func (p *Protocol) finding(s *Session, on FailOn) *finding {
 		e := &p.Events[at]
 		f.message, f.subject = p.Name+": "+e.describe(), e.Event
 		f.trace, f.span = s.traceOf(e.TraceID), e.SpanID
-		f.lines = append(f.lines, Verdicts[p.Verdict])
+		f.lines = append(f.lines, describe.Verdicts[p.Verdict])
 		if e.Reason != "" {
 			f.lines = append(f.lines, "reason: "+e.Reason)
 		}
@@ -207,7 +209,7 @@ func (p *Protocol) finding(s *Session, on FailOn) *finding {
 			f.trace, f.span, f.subject = s.traceOf(e.TraceID), e.SpanID, e.Event
 		}
 		f.message = p.Name + ": ended " + after
-		f.lines = append(f.lines, Verdicts[p.Verdict])
+		f.lines = append(f.lines, describe.Verdicts[p.Verdict])
 	}
 	f.lines = append(f.lines, f.part.lines()...)
 	if len(before) > 0 {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/draw"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -108,7 +109,7 @@ func (r *Report) HTML(w io.Writer, page Page) error {
 	if page.Policy != nil {
 		parts = partsOf(page.Policy)
 	}
-	words, err := json.Marshal(map[string]any{"contracts": partsByName(parts.Contracts), "protocols": partsByName(parts.Protocols), "reasons": Reasons, "verdicts": Verdicts, "states": States, "gaps": Gaps, "content": page.Content})
+	words, err := json.Marshal(map[string]any{"contracts": partsByName(parts.Contracts), "protocols": partsByName(parts.Protocols), "reasons": describe.Reasons, "verdicts": describe.Verdicts, "states": describe.States, "gaps": describe.Gaps, "content": page.Content})
 	if err != nil {
 		return err
 	}
@@ -161,13 +162,13 @@ func (r *Report) pageHead(page Page, style []byte) *pageHead {
 	}
 	for c := score.Unjudged; c <= score.Violation; c++ {
 		name := c.String()
-		h.Compliance = append(h.Compliance, pageCount{name, complianceMarks[name], Verdicts[name], r.Summary.ByCompliance[name]})
+		h.Compliance = append(h.Compliance, pageCount{name, complianceMarks[name], describe.Verdicts[name], r.Summary.ByCompliance[name]})
 	}
 	for _, t := range r.Summary.ByTool {
 		h.Tools = append(h.Tools, pageTool{t.Tool, t.Total + t.Uncontracted, t.Counts})
 	}
 	for _, reason := range byCount(r.Summary.ByReason) {
-		h.Reasons = append(h.Reasons, pageCount{Name: reason, Words: Reasons[reason], Count: r.Summary.ByReason[reason]})
+		h.Reasons = append(h.Reasons, pageCount{Name: reason, Words: describe.Reasons[reason], Count: r.Summary.ByReason[reason]})
 	}
 	for _, gap := range score.AllGaps() {
 		if n := r.Summary.ByGap[gap.String()]; n > 0 {

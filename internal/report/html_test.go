@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -306,7 +307,7 @@ func TestPageContrast(t *testing.T) {
 	for _, mark := range complianceMarks {
 		marks[mark] = true
 	}
-	require.Len(t, marks, len(Verdicts), "each outcome has a mark of its own")
+	require.Len(t, marks, len(describe.Verdicts), "each outcome has a mark of its own")
 }
 
 // contrast is the ratio that WCAG asks for.

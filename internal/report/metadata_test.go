@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -178,9 +179,9 @@ func TestMetadataSARIF(t *testing.T) {
 		}, levels)
 		order := byID["SOURCE_MISMATCH/order"]
 		require.Equal(t, "https://wiki.example.com/orders?a=1&b=2", order.HelpURI)
-		require.Equal(t, Reasons["SOURCE_MISMATCH"]+"\nA refund is made by what\nthe order says.\nowner: shop & co\nrunbook: https://wiki.example.com/orders?a=1&b=2", order.Help.Text)
+		require.Equal(t, describe.Reasons["SOURCE_MISMATCH"]+"\nA refund is made by what\nthe order says.\nowner: shop & co\nrunbook: https://wiki.example.com/orders?a=1&b=2", order.Help.Text)
 		require.Equal(t, "A refund is made by what\nthe order says.", order.FullDescription.Text)
-		require.Equal(t, "order: "+Reasons["SOURCE_MISMATCH"], order.ShortDescription.Text)
+		require.Equal(t, "order: "+describe.Reasons["SOURCE_MISMATCH"], order.ShortDescription.Text)
 		require.Equal(t, "error", order.DefaultConfiguration.Level)
 		require.Equal(t, "shop & co", order.Properties.Owner)
 		require.Empty(t, byID["protocol-violation/booking"].HelpURI)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 )
 
 // SARIF writes findings in the Static Analysis Results Interchange Format,
@@ -192,14 +194,14 @@ func (r *Report) sarifRules(on FailOn) (*sarifRules, error) {
 		rules.words[id] = text
 		rules.add(id, map[string]any{"shortDescription": map[string]any{"text": text}})
 	}
-	for _, verdict := range slices.Sorted(maps.Keys(Verdicts)) {
+	for _, verdict := range slices.Sorted(maps.Keys(describe.Verdicts)) {
 		if verdict != "compliant" && verdict != "unjudged" {
-			common("protocol-"+verdict, Verdicts[verdict])
+			common("protocol-"+verdict, describe.Verdicts[verdict])
 		}
 	}
-	for _, reason := range slices.Sorted(maps.Keys(Reasons)) {
+	for _, reason := range slices.Sorted(maps.Keys(describe.Reasons)) {
 		if reason != "SEALED_WITH_REQUIRED_EVIDENCE" {
-			common(reason, Reasons[reason])
+			common(reason, describe.Reasons[reason])
 		}
 	}
 	common(ruleUnjudged, unjudgedWords)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/schematest"
 )
 
@@ -50,7 +51,7 @@ func TestJSONSchema(t *testing.T) {
 		Defs map[string]struct{ Enum []string } `json:"$defs"`
 	}
 	require.NoError(t, json.Unmarshal(text, &defs))
-	for name, words := range map[string]map[string]string{"reason_code": Reasons, "compliance": Verdicts, "truth_state": States, "gap": Gaps} {
+	for name, words := range map[string]map[string]string{"reason_code": describe.Reasons, "compliance": describe.Verdicts, "truth_state": describe.States, "gap": describe.Gaps} {
 		require.Len(t, defs.Defs[name].Enum, len(words))
 		for _, word := range defs.Defs[name].Enum {
 			require.NotEmpty(t, words[word], word)

@@ -6,18 +6,22 @@
 // sealing and monitoring meet; the processor and the command line both call it,
 // so they cannot disagree.
 //
-// Reading order: score.go is the whole of it on one page. trace.go puts the
-// spans in order and notes what may be missing. calls.go joins tool spans to
-// calls, ask.go what messages say of them; ids.go tells which ids to trust,
-// likeness.go which arguments are the same. settle.go decides what each call came
-// to, differ.go whether a model was shown something else, dispatch.go whether it
-// certainly never ran. models.go chooses whose messages count, history.go tells
-// what an input shows for the first time; facts.go and order.go make a list of
-// what happened. seal.go holds a call against its contracts; project.go and
-// protocol.go turn facts into a protocol's events and step its monitor.
-// conversation.go does so over several traces, late.go and provisional.go for
-// spans that come too late or too early, and explain.go tells how it went.
+// Reading order: score.go is the whole idea on one page. The other files follow its
+// phases:
 //
-// Facts are ordered by the time that spans carry, never by arrival. The scripts
-// in testdata show what comes of what.
+//   - join_*.go build the tree of spans, deduplicate redelivered spans, and join tool
+//     spans and message parts to calls;
+//   - resolve_*.go resolve each call: its result, whether it was never dispatched,
+//     whether a model was shown something else;
+//   - seal.go evaluates each call against its contracts;
+//   - facts*.go list the facts of the trace in the order of their times;
+//   - project_*.go project facts to the events of a protocol, and protocol.go steps
+//     its monitor;
+//   - conversation.go and snapshot.go carry monitors from trace to trace, late.go and
+//     provisional.go evaluate spans before their trace is complete and after it;
+//   - work.go bounds the work per trace, and explain.go records the steps for
+//     --explain.
+//
+// Facts are ordered by the times of spans, never by arrival. The scripts in testdata
+// are examples of spans and their verdicts.
 package score

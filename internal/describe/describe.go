@@ -1,11 +1,13 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package report
+// Package describe has a sentence for each code that a verdict can carry. Every
+// report and explanation takes its sentences from here.
+package describe
 
 import "github.com/resultseal/otelcol-resultseal/internal/score"
 
-// Gaps says in a sentence what each gap means.
+// Gaps maps the name of each gap to a sentence.
 var Gaps = func() map[string]string {
 	words := map[string]string{}
 	for _, g := range score.AllGaps() {
@@ -14,7 +16,7 @@ var Gaps = func() map[string]string {
 	return words
 }()
 
-// Reasons says in a sentence what each reason code means.
+// Reasons maps each reason code to a sentence.
 var Reasons = map[string]string{
 	"SEALED_WITH_REQUIRED_EVIDENCE":    "The result holds everything that the contract requires.",
 	"NO_DISPATCH":                      "The model asked for the call, and it was never run.",
@@ -33,7 +35,7 @@ var Reasons = map[string]string{
 	"ARGUMENTS_NOT_CAPTURED":           "The telemetry does not hold the arguments that the claim is about.",
 }
 
-// Verdicts says in a sentence what each verdict of a protocol means.
+// Verdicts maps each compliance of a protocol to a sentence.
 var Verdicts = map[string]string{
 	"unjudged":     "No event of the protocol occurred, so it was not evaluated.",
 	"compliant":    "The agent kept to the protocol.",
@@ -43,7 +45,7 @@ var Verdicts = map[string]string{
 	"violation":    "The agent broke the protocol, whatever the telemetry lacks.",
 }
 
-// States says in a few words what each truth state means.
+// States maps each truth state to a phrase.
 var States = map[string]string{
 	"observed":          "seen, and nothing more is known",
 	"complete":          "complete",

@@ -19,9 +19,9 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/traceread"
 )
 
-// judging reads recorded traces, puts their spans together and judges each
-// trace once it is whole.
-type judging struct {
+// pipeline reads recorded traces, assembles their spans and scores each trace once
+// it is complete.
+type pipeline struct {
 	scorer  *score.Scorer
 	options genai.Options // what is looked for in spans
 	jobs    int
@@ -40,11 +40,11 @@ type judging struct {
 	// bar shows how far it is.
 	bar *bar
 
-	result judged
+	result totals
 }
 
-// judged counts.
-type judged struct {
+// totals are the counts of a run of the pipeline.
+type totals struct {
 	files, spans, broken int
 
 	scattered []scattered // traces that were judged too early
@@ -55,8 +55,8 @@ type judged struct {
 }
 
 // incomplete reports whether something could not be judged as it should.
-func (j *judged) incomplete() bool {
-	return j.broken > 0 || len(j.scattered) > 0 || j.tooEarly > 0 && j.released > 0
+func (t *totals) incomplete() bool {
+	return t.broken > 0 || len(t.scattered) > 0 || t.tooEarly > 0 && t.released > 0
 }
 
 // scattered is a trace of which spans came after it was judged.
@@ -78,15 +78,15 @@ type verdict struct {
 }
 
 // run reads files. An error that it returns is not about one of them.
-func (j *judging) run(paths []string, stdin io.Reader) error {
+func (j *pipeline) run(paths []string, stdin io.Reader) error {
 	j.result.files = len(paths)
-	bench := j.start()
+	w := j.start()
 
 	var at traceread.Place
 	late := map[pcommon.TraceID]int{} // indexes of scattered traces
 	traces := traceread.Collection{
 		Budget:  j.memory,
-		Release: bench.judge,
+		Release: w.score,
 		Scattered: func(id pcommon.TraceID, spans int) {
 			i, ok := late[id]
 			if !ok {
@@ -102,7 +102,7 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 		Traces: func(td ptrace.Traces, place traceread.Place) error {
 			at = place
 			traces.AddFrom(td, place)
-			return bench.failure()
+			return w.failure()
 		},
 		Broken: func(e *traceread.Error) error {
 			j.result.broken++
@@ -121,10 +121,10 @@ func (j *judging) run(paths []string, stdin io.Reader) error {
 		j.bar.judge(len(held))
 		for i, trace := range held {
 			held[i] = traceread.Trace{}
-			bench.judge(trace)
+			w.score(trace)
 		}
 	}
-	if failed := bench.close(); err == nil {
+	if failed := w.close(); err == nil {
 		err = failed
 	}
 	return err
@@ -144,13 +144,13 @@ func (c conversations) Conversation(id string) *score.Conversation {
 // Skip implements score.Conversations.
 func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }
 
-// bench is where traces are judged. They are independent of each other unless a
-// protocol follows conversations, whose traces are judged in order.
-type bench struct {
-	*judging
+// workers score traces. Traces are independent of each other unless a protocol
+// follows conversations, whose traces are scored in order.
+type workers struct {
+	*pipeline
 	dialects []*genai.Dialect
 	work     chan traceread.Trace
-	workers  sync.WaitGroup
+	running  sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error // the first error of who takes the verdicts
@@ -160,15 +160,15 @@ type bench struct {
 // one's take their place.
 const maxSpansAgain = 4096
 
-// start opens a bench.
-func (j *judging) start() *bench {
+// start starts the workers.
+func (j *pipeline) start() *workers {
 	jobs := max(j.jobs, 1)
 	if j.ordered || j.scorer.Conversational() {
 		jobs = 1
 	}
-	b := &bench{judging: j, dialects: slices.Concat(j.options.Dialects, genai.Builtin), work: make(chan traceread.Trace, jobs)}
+	b := &workers{pipeline: j, dialects: slices.Concat(j.options.Dialects, genai.Builtin), work: make(chan traceread.Trace, jobs)}
 	for range jobs {
-		b.workers.Go(func() {
+		b.running.Go(func() {
 			decoder := genai.NewDecoder(j.options)
 			store := conversations{}
 			before := &verdict{}
@@ -198,25 +198,25 @@ func (j *judging) start() *bench {
 	return b
 }
 
-// judge has a trace judged. It waits if there is much to do.
-func (b *bench) judge(trace traceread.Trace) { b.work <- trace }
+// score queues a trace. It blocks while all workers are busy.
+func (b *workers) score(trace traceread.Trace) { b.work <- trace }
 
-func (b *bench) failure() error {
+func (b *workers) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failed
 }
 
 // close waits until everything is judged.
-func (b *bench) close() error {
+func (b *workers) close() error {
 	close(b.work)
-	b.workers.Wait()
+	b.running.Wait()
 	return b.failed
 }
 
 // one judges a trace. A trace that cannot be judged, which is a fault of this
 // program, costs that trace.
-func (b *bench) one(decoder *genai.Decoder, store conversations, unread *genai.UnreadScopes, v *verdict) (err error) {
+func (b *workers) one(decoder *genai.Decoder, store conversations, unread *genai.UnreadScopes, v *verdict) (err error) {
 	trace := v.trace
 	defer func() {
 		if failure := recover(); failure != nil {
