@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/schematest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit"
 )
 
 // shared returns a path in the folder of recordings that are not part of the
@@ -418,15 +418,9 @@ func TestScoreSchemas(t *testing.T) {
 		"json":  filepath.Join("..", "..", "docs", "score.schema.json"),
 		"sarif": filepath.Join("..", "..", "internal", "report", "testdata", "sarif-2.1.0.schema.json"),
 	} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		schema, err := schematest.Parse(text)
-		require.NoError(t, err)
 		got := execute("", append([]string{"score", "--policy", policyFile, "--format", format}, files...)...)
 		require.Zero(t, got.code, got.stderr)
-		wrong, err := schema.Validate([]byte(got.stdout))
-		require.NoError(t, err)
-		require.Empty(t, wrong)
+		testkit.RequireSchema(t, file, []byte(got.stdout))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit"
 )
 
 // describedPolicy has the contracts and protocols of the samples. Three of them
@@ -76,9 +77,7 @@ func describedReports(t *testing.T, conversational bool) *Report {
 // its parts once.
 func TestMetadataJSON(t *testing.T) {
 	text := written(t, func(w *bytes.Buffer) error { return describedReports(t, false).JSON(w) })
-	wrong, err := schema(t, "..", "..", "docs", "score.schema.json").Validate(text)
-	require.NoError(t, err)
-	require.Empty(t, wrong)
+	testkit.RequireSchema(t, scoreSchema, text)
 	var doc struct {
 		Sessions []Session
 		Policy   Parts
@@ -148,9 +147,7 @@ type sarifRule struct {
 func TestMetadataSARIF(t *testing.T) {
 	for _, conversational := range []bool{false, true} {
 		text := written(t, func(w *bytes.Buffer) error { return describedReports(t, conversational).SARIF(w, "0.1.0", nil) })
-		wrong, err := schema(t, "testdata", "sarif-2.1.0.schema.json").Validate(text)
-		require.NoError(t, err)
-		require.Empty(t, wrong)
+		testkit.RequireSchema(t, sarifSchema, text)
 		var log sarifLog
 		require.NoError(t, json.Unmarshal(text, &log))
 		rules := log.Runs[0].Tool.Driver.Rules

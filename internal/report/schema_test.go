@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/resultseal/otelcol-resultseal/internal/describe"
-	"github.com/resultseal/otelcol-resultseal/internal/schematest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit"
 )
 
 // reports are the samples, judged as traces and as conversations, and nothing.
@@ -26,26 +26,20 @@ func reports(t *testing.T) map[string]*Report {
 	}
 }
 
-func schema(t *testing.T, path ...string) *schematest.Schema {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(path...))
-	require.NoError(t, err)
-	s, err := schematest.Parse(text)
-	require.NoError(t, err)
-	return s
-}
+var (
+	scoreSchema = filepath.Join("..", "..", "docs", "score.schema.json")
+	sarifSchema = filepath.Join("testdata", "sarif-2.1.0.schema.json")
+)
 
 // The JSON form is what its schema says, and the schema says all of it.
 func TestJSONSchema(t *testing.T) {
-	s := schema(t, "..", "..", "docs", "score.schema.json")
 	for name, r := range reports(t) {
-		text := written(t, func(w *bytes.Buffer) error { return r.JSON(w) })
-		wrong, err := s.Validate(text)
-		require.NoError(t, err)
-		require.Empty(t, wrong, name)
+		t.Run(name, func(t *testing.T) {
+			testkit.RequireSchema(t, scoreSchema, written(t, func(w *bytes.Buffer) error { return r.JSON(w) }))
+		})
 	}
 	// Every code, state and verdict that there is, is one of the schema's.
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "score.schema.json"))
+	text, err := os.ReadFile(scoreSchema)
 	require.NoError(t, err)
 	var defs struct {
 		Defs map[string]struct{ Enum []string } `json:"$defs"`
@@ -60,13 +54,10 @@ func TestJSONSchema(t *testing.T) {
 }
 
 func TestSARIF(t *testing.T) {
-	s := schema(t, "testdata", "sarif-2.1.0.schema.json")
-	for name, r := range reports(t) {
+	for _, r := range reports(t) {
 		for _, on := range []FailOn{nil, {"blocked"}, {"unrecognized", "inconclusive"}, {"unjudged", "uncaptured", "uncontracted"}} {
 			text := written(t, func(w *bytes.Buffer) error { return r.SARIF(w, "0.1.0", on) })
-			wrong, err := s.Validate(text)
-			require.NoError(t, err)
-			require.Empty(t, wrong, name)
+			testkit.RequireSchema(t, sarifSchema, text)
 
 			var log struct {
 				Runs []struct {
