@@ -16,8 +16,8 @@
 // each element is handed over by itself.
 //
 // Reading order: read.go finds out what a stream is; lines.go, jsonvalues.go and
-// binary.go cut it into requests; request.go and jaeger.go parse one, otlpjson.go
-// one in its usual form, quickly, by jsontext.go; pool.go does that on several
+// binary.go cut it into requests; request.go and jaeger.go parse one, package otlpjson
+// one in its usual form, quickly; pool.go does that on several
 // goroutines; collect.go puts the spans together by trace.
 package traceread
 

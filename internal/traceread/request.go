@@ -12,6 +12,8 @@ import (
 	"regexp"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/otlpjson"
 )
 
 // value hands over a request, or each request of a list. It has the text to
@@ -81,7 +83,7 @@ func request(text []byte) (ptrace.Traces, error) {
 			return jaeger(text)
 		}
 	}
-	if td, ok := quickTraces(text); ok {
+	if td, ok := otlpjson.Traces(text); ok {
 		return td, nil
 	}
 	// The general decoder would not see what follows the object.

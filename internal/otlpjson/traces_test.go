@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package traceread
+package otlpjson
 
 import (
 	"bytes"
@@ -18,12 +18,28 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
+func jsonOf(t testing.TB, td ptrace.Traces) []byte {
+	t.Helper()
+	var m ptrace.JSONMarshaler
+	text, err := m.MarshalTraces(td)
+	require.NoError(t, err)
+	return text
+}
+
+func protoOf(t testing.TB, td ptrace.Traces) []byte {
+	t.Helper()
+	var m ptrace.ProtoMarshaler
+	data, err := m.MarshalTraces(td)
+	require.NoError(t, err)
+	return data
+}
+
 // requireSame requires that what the quick reader accepts, the general decoder
 // accepts, and that both come to the same. It returns whether it accepted.
 func requireSame(t testing.TB, text []byte) bool {
 	t.Helper()
-	quick, ok := new(otlpJSON).traces(text)
-	again, okAgain := quickTraces(text) // by one that has read others
+	quick, ok := new(reader).traces(text)
+	again, okAgain := Traces(text) // by one that has read others
 	require.Equal(t, ok, okAgain)
 	if !ok {
 		return false
@@ -45,7 +61,7 @@ func recordings(t testing.TB) [][]byte {
 	shared := cmp.Or(os.Getenv("RESULTSEAL_SHARED"), filepath.Join("..", "..", "..", "shared"))
 	var files []string
 	for _, pattern := range []string{
-		filepath.Join("testdata", "*.jsonl"),
+		filepath.Join("..", "traceread", "testdata", "*.jsonl"), filepath.Join("..", "..", "testdata", "*", "*.jsonl"),
 		filepath.Join(shared, "traces", "*", "*.jsonl"), filepath.Join(shared, "traces", "*", "*.jsonl.gz"),
 	} {
 		found, err := filepath.Glob(pattern)
@@ -57,7 +73,7 @@ func recordings(t testing.TB) [][]byte {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, line := range bytes.Split(unpacked(t, text), []byte("\n")) {
-			if requestHead.Match(line) {
+			if bytes.HasPrefix(line, []byte(`{"resourceSpans"`)) || bytes.HasPrefix(line, []byte(`{"resource_spans"`)) {
 				lines = append(lines, line)
 			}
 		}
@@ -68,7 +84,7 @@ func recordings(t testing.TB) [][]byte {
 // unpacked is a text that may be compressed with gzip.
 func unpacked(t testing.TB, text []byte) []byte {
 	t.Helper()
-	if !bytes.HasPrefix(text, gzipMagic) {
+	if !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
 		return text
 	}
 	z, err := gzip.NewReader(bytes.NewReader(text))
@@ -79,7 +95,7 @@ func unpacked(t testing.TB, text []byte) []byte {
 }
 
 // Every recorded request is read quickly, and as it should be.
-func TestQuickRecordings(t *testing.T) {
+func TestRecordings(t *testing.T) {
 	lines := recordings(t)
 	require.NotEmpty(t, lines)
 	for _, line := range lines {
@@ -138,7 +154,7 @@ var doubtful = []string{
 	inText("\n"), inText("a\x1f"), inText("\\n\x00"), inText(`\x`), inText(`\u12`), inText(`\u12g4`), inText(`\ud83d`), inText(`\ud83d\n`), inText(`\ude00\ud83d`), inText(`\ud83dA`), inText(`\`), `{"resourceSpans":[{"schemaUrl":"\`, `{"resourceSpans":[{"schemaUrl":"\u00`, `{"resourceSpans":[{"schemaUrl":"\n`,
 }
 
-func TestQuickForms(t *testing.T) {
+func TestForms(t *testing.T) {
 	for _, text := range ordinary {
 		require.True(t, requireSame(t, []byte(text)), text)
 	}
@@ -147,27 +163,11 @@ func TestQuickForms(t *testing.T) {
 	}
 }
 
-// What is in doubt is read by the general decoder all the same.
-func TestDoubtfulIsRead(t *testing.T) {
-	for _, text := range []string{
-		inSpan(`"kind":"SPAN_KIND_CLIENT","name":"a\nb"`), inSpan(`"name":"a\nb","unknown":{"a":[1,"\n"]}`), inSpan(`"name":"a\nb","attributes":null`), inValue(`{"stringValue":"a\nb","bytesValue":"AA=="}`),
-	} {
-		require.False(t, requireSame(t, []byte(text)), text)
-		var u ptrace.JSONUnmarshaler
-		want, err := u.UnmarshalTraces([]byte(text))
-		require.NoError(t, err)
-		got, err := request([]byte(text))
-		require.NoError(t, err)
-		require.Equal(t, string(jsonOf(t, want)), string(jsonOf(t, got)))
-	}
-}
-
 // Whatever the quick reader accepts, the general decoder reads alike.
-func FuzzQuick(f *testing.F) {
+func FuzzTraces(f *testing.F) {
 	for _, text := range append(ordinary, doubtful...) {
 		f.Add([]byte(text))
 	}
-	f.Add(jsonOf(f, sample(1)))
 	for _, line := range recordings(f) {
 		if len(line) < 16<<10 {
 			f.Add(line)
@@ -183,13 +183,13 @@ func FuzzQuick(f *testing.F) {
 // What is allocated is the request's own structure: for an attribute the value
 // that it has. The strings of a request share a place, and so do the attributes of
 // a span, which take as much memory as they need.
-func TestQuickAllocations(t *testing.T) {
+func TestAllocations(t *testing.T) {
 	text := func(attributes int) []byte {
 		list := strings.Repeat(`{"key":"gen_ai.tool.call.result","value":{"stringValue":"[{\"text\":\"a \\\" quote\"}]\n{"}},`, attributes)
 		return []byte(inSpan(`"traceId":"0123456789abcdef0123456789abcdef","spanId":"0123456789abcdef","name":"execute_tool \"search\"","kind":3,"startTimeUnixNano":"1777885200006352911","attributes":[` + strings.TrimSuffix(list, ",") + `]`))
 	}
 	allocations := func(attributes int) int {
-		r, text := new(otlpJSON), text(attributes)
+		r, text := new(reader), text(attributes)
 		return int(testing.AllocsPerRun(20, func() {
 			if _, ok := r.traces(text); !ok {
 				t.Error("in doubt")
@@ -199,26 +199,4 @@ func TestQuickAllocations(t *testing.T) {
 	few, many := allocations(4), allocations(104)
 	require.LessOrEqual(t, few, 4+12)
 	require.LessOrEqual(t, many-few, 100+8)
-}
-
-// Objects that stand side by side are all read, whatever is between them and
-// however long the line is; what is none is told of.
-func TestObjectsSideBySide(t *testing.T) {
-	short, long := inSpan(`"name":"a"`), inSpan(`"name":"`+strings.Repeat("a", 2*headSize)+`"`)
-	for _, object := range []string{short, long} {
-		for _, before := range []string{"", string(byteOrderMark), short + "\n"} {
-			for _, end := range []string{"", "\n", "\r\n"} {
-				for between, broken := range map[string]int{"": 0, " ": 0, "  ": 0, "\t": 0, "\r": 0, ",": 1, "x": 1} {
-					text := before + object + between + object + end
-					spans, told := 0, 0
-					require.NoError(t, Read([]string{"-"}, strings.NewReader(text), 1, Handler{
-						Traces: func(td ptrace.Traces, _ Place) error { spans += td.SpanCount(); return nil },
-						Broken: func(*Error) error { told++; return nil },
-					}))
-					require.Equal(t, broken, told, "%q", text)
-					require.Equal(t, strings.Count(before, "{\"res")+2-broken, spans, "%q", text)
-				}
-			}
-		}
-	}
 }

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package traceread
+package otlpjson
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // jsonText is a JSON text being read from left to right. It knows what strict
@@ -23,8 +23,8 @@ type jsonText struct {
 	at    int
 	doubt bool
 
-	room    []byte // for further strings of this text; those before are in use
-	scratch []byte // for a string with escapes
+	room    *strings.Builder // for further strings of this text; those before are in use
+	scratch []byte           // for a string with escapes
 }
 
 // read begins with a text.
@@ -80,7 +80,7 @@ func (t *jsonText) more(closing byte) bool {
 
 // ends reports whether nothing is left, and nothing was in doubt.
 func (t *jsonText) ends() bool {
-	return !t.doubt && len(bytes.TrimLeft(t.text[t.at:], space)) == 0
+	return !t.doubt && len(bytes.TrimLeft(t.text[t.at:], " \t\r\n")) == 0
 }
 
 // key reads the name of an object's member. It is good until the text is.
@@ -175,14 +175,14 @@ func (t *jsonText) keep(s []byte) string {
 	if len(s) > long {
 		return string(s)
 	}
-	if len(s) > cap(t.room)-len(t.room) {
-		// Half of a text is in its strings, about.
-		rest := (len(t.text) - t.at) / 2
-		t.room = make([]byte, 0, max(len(s), min(rest, most)))
+	if t.room == nil || len(s) > t.room.Cap()-t.room.Len() {
+		// About half of a text is in its strings.
+		t.room = new(strings.Builder)
+		t.room.Grow(max(len(s), min((len(t.text)-t.at)/2, most)))
 	}
-	begin := len(t.room)
-	t.room = append(t.room, s...)
-	return unsafe.String(unsafe.SliceData(t.room[begin:]), len(s)) // nobody writes there again
+	begin := t.room.Len()
+	t.room.Write(s)
+	return t.room.String()[begin:]
 }
 
 // escapes are what stands behind a backslash, and for what.
