@@ -11,6 +11,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // assembler holds spans until their trace is finished. It is a data structure
@@ -79,13 +80,13 @@ type finished struct {
 	settled bool
 	verdict *score.Session
 
-	// For the journal: the entries that the spans came with, the place among the
+	// For the log: the entries that the spans came with, the place among the
 	// decided traces plus one, and what else is to be noted.
-	entries    []entryRef
+	entries    []wal.Ref
 	decidedAt  int32
 	passage    *passage
 	decidedSeq uint64
-	notes      []note
+	records    []wal.Record
 	unreadable bool
 }
 

@@ -31,7 +31,7 @@ type conversations struct {
 	evicted *evictedSet
 
 	// changed are the places that were written or taken away, in order, if
-	// somebody wants to know: those of a journal.
+	// somebody wants to know: a write-ahead log.
 	noting  bool
 	changed []conversationChange
 	rev     uint64

@@ -31,13 +31,13 @@
 // In mode stream most spans do not wait: stream.go. Those that say nothing of an
 // agent do not even come to a shard: silent.go.
 //
-// With a storage, a batch is written down before it is accepted and crossed out
-// when its traces have left: journal.go, storage.go for what lies there, and
-// restart.go.
+// With a storage, a batch is appended to a write-ahead log before it is accepted, and
+// acknowledged when its traces have left: internal/wal. restore.go reads the log when
+// the processor starts.
 //
 // There are num_shards shards and as many outlets, each a goroutine with its own
 // state. Work goes from sender to shard to outlet and never back, through
-// mailboxes that do not fill up (mailbox.go), so nothing can wait in a circle.
+// mailboxes that do not fill up (internal/mailbox), so nothing can wait in a circle.
 //
 // One span in is exactly one span out, on every path. What the next consumer
 // refuses is counted and logged: the sender was told long before that the

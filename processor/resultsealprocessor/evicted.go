@@ -6,7 +6,6 @@ package resultsealprocessor
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -30,7 +29,7 @@ type evictedSet struct {
 	ring  []uint64       // hashes by number after base, modulo limit
 	at    map[uint64]int // the place of a hash in the ring: that of its last eviction
 	dirty []uint64       // chunks that were changed, in order
-	// noting is set if somebody asks for the chunks: a journal.
+	// noting is set if somebody asks for the chunks: a write-ahead log.
 	noting bool
 }
 
@@ -166,21 +165,20 @@ func encodeEvicted(s *storedEvicted) []byte {
 	for _, hash := range s.hashes {
 		text = binary.LittleEndian.AppendUint64(text, hash)
 	}
-	return frame(text)
+	return text
 }
 
-func decodeEvicted(slot int32, text []byte) (s storedEvicted, err error) {
-	payload, err := unframe(text)
-	if err != nil || len(payload) < 2 || payload[0] != evictedVersion {
-		return s, errors.Join(errForeign, err)
+func decodeEvicted(slot int32, payload []byte) (s storedEvicted, err error) {
+	if len(payload) < 2 || payload[0] != evictedVersion {
+		return s, errDamaged
 	}
 	first, size := binary.Uvarint(payload[1:])
 	if size <= 0 || first > 1<<62 {
-		return s, errForeign
+		return s, errDamaged
 	}
 	rest := payload[1+size:]
 	if len(rest)%8 != 0 || len(rest) == 0 || len(rest)/8 > evictedChunk {
-		return s, errForeign
+		return s, errDamaged
 	}
 	s = storedEvicted{slot: slot, first: first}
 	for ; len(rest) > 0; rest = rest[8:] {

@@ -22,6 +22,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // judgeFunc scores a finished trace that was read and writes the verdicts onto
@@ -41,7 +42,7 @@ type scoring struct {
 	logger  *zap.Logger
 	warned  *warnings
 	stream  bool
-	journal *journal // nil without a storage
+	log     *wal.Log // nil without a storage
 	// started is when the processor began to accept spans without knowing those
 	// before; 0 if it knows all.
 	started genai.Timestamp
@@ -73,9 +74,9 @@ func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder)
 	return s
 }
 
-// useJournal implements scoringSteps.
-func (s *scoring) useJournal(j *journal, restored [][]storedConversation, evicted [][]storedEvicted) {
-	s.journal = j
+// useLog implements scoringSteps.
+func (s *scoring) useLog(log *wal.Log, restored [][]storedConversation, evicted [][]storedEvicted) {
+	s.log = log
 	for i, stripe := range s.stripes {
 		stripe.kept.restore(restored[i])
 		run, _ := lastRun(evicted[i], stripe.kept.evicted.limit)
@@ -288,7 +289,7 @@ func (j *judge) settle(f *finished) {
 		f.verdict = v
 	}
 	f.facts, f.sources = nil, nil
-	f.notes = store.keep(now)
+	f.records = store.keep(now)
 }
 
 // count notes what a verdict says of single calls.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/mailbox"
 )
 
 // An outlet judges finished traces that their shard has not judged, counts the
@@ -16,7 +18,7 @@ import (
 // owns it. Traces of one conversation all leave by one outlet, in the order in which
 // they were finished.
 type outlet struct {
-	in    *mailbox[*finished]
+	in    *mailbox.Mailbox[*finished]
 	judge judgeFunc
 	// redact is what becomes of the content of spans that leave.
 	redact redactFunc
@@ -41,9 +43,9 @@ func (o *outlet) run() {
 	var traces []*finished
 	for {
 		select {
-		case <-o.in.ready:
+		case <-o.in.Ready():
 			var more bool
-			traces, more = o.in.take(traces)
+			traces, more = o.in.Take(traces)
 			for i, f := range traces {
 				o.pass(f)
 				traces[i] = nil // there may be many

@@ -20,6 +20,8 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/mailbox"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // errStopped is what a sender gets after Shutdown began. The spans stay with
@@ -49,8 +51,8 @@ type tracesProcessor struct {
 	// own is the namespace of everything that the processor writes.
 	own annotate.Namespace
 
-	// journal is nil without a storage.
-	journal *journal
+	// log is nil without a storage.
+	log     *wal.Log
 	storage *component.ID
 	id      component.ID
 	// continued is set if the storage holds all that was accepted before.
@@ -123,9 +125,9 @@ func logWarnings(logger *zap.Logger, p *policy.Policy, now time.Time) {
 type scoringSteps interface {
 	// reader makes what prepares finished traces for their verdict.
 	reader() func(*finished)
-	// useJournal is called before anything is judged: what conversations had come
-	// to and which were evicted, by outlet, and who is to know what they come to now.
-	useJournal(j *journal, restored [][]storedConversation, evicted [][]storedEvicted)
+	// useLog is called before anything is judged: what conversations had come
+	// to and which were evicted, by outlet, and the log of what they come to now.
+	useLog(log *wal.Log, restored [][]storedConversation, evicted [][]storedEvicted)
 	// begin is called before anything is judged if spans that were sent before may
 	// be missing.
 	begin(started time.Time)
@@ -159,7 +161,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 	for i := range n {
 		judge, tidy := scoring.judge(i)
 		p.outlets = append(p.outlets, &outlet{
-			in:       newMailbox[*finished](),
+			in:       mailbox.New[*finished](),
 			judge:    judge,
 			tidy:     tidy,
 			redact:   newRedact(cfg),
@@ -173,7 +175,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 	p.bypass = scoring.bypass(ctx, next)
 	for range n {
 		p.shards = append(p.shards, &shard{
-			in: newMailbox[arrival](),
+			in: mailbox.New[arrival](),
 			assembler: newAssembler(limits{
 				rootDelay:    cfg.RootDelay,
 				idleTimeout:  cfg.IdleTimeout,
@@ -210,7 +212,7 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 		if before, err = p.restore(ctx, host); err != nil {
 			return err
 		}
-		p.journal.start()
+		p.log.Start()
 	}
 	if !p.continued {
 		p.scoring.begin(time.Now())
@@ -232,16 +234,16 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 		<-p.stopped
 		p.senders.Lock() // those who bring a batch have brought it
 		for _, s := range p.shards {
-			s.in.close()
+			s.in.Close()
 		}
 		p.senders.Unlock()
 		shards.Wait()
 		for _, o := range p.outlets {
-			o.in.close()
+			o.in.Close()
 		}
 		outlets.Wait()
-		if p.journal != nil {
-			if err := p.journal.close(context.Background()); err != nil {
+		if p.log != nil {
+			if err := p.log.Close(context.Background()); err != nil {
 				p.logger.Error("the storage was not closed", zap.Error(err))
 			}
 		}
@@ -273,9 +275,9 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	defer under.leave()
 	p.own.CleanResources(td)
 	p.lookout.look(td)
-	if p.journal != nil { // everything has to be written down
+	if p.log != nil { // everything has to be written down
 		parts := splitByTrace(td)
-		if err := p.journal.append(parts); err != nil {
+		if err := p.append(parts); err != nil {
 			giveBack(parts, td) // they stay with the sender
 			return fmt.Errorf("resultseal: the storage does not take the batch: %w", err)
 		}
@@ -289,6 +291,22 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	parts, passed, err := p.bypass.pass(ctx, td, under)
 	p.dispatch(parts, passed, under)
 	return err
+}
+
+// append writes a batch to the log. Its parts are named in it.
+func (p *tracesProcessor) append(parts []*tracePart) error {
+	payloads := make([][]byte, len(parts))
+	for i, part := range parts {
+		payloads[i] = marshal(part.spans)
+	}
+	refs, err := p.log.Append(payloads)
+	if err != nil {
+		return err
+	}
+	for i, part := range parts {
+		part.entry = refs[i : i+1 : i+1]
+	}
+	return nil
 }
 
 func (p *tracesProcessor) isStopped() bool {
@@ -322,7 +340,7 @@ func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans, un
 		if len(arrived.parts) > 0 || arrived.silent != nil {
 			arrived.under = under
 			under.batches.Add(1)
-			p.shards[n].in.put(arrived)
+			p.shards[n].in.Put(arrived)
 		}
 	}
 }
@@ -333,7 +351,7 @@ func (p *tracesProcessor) give(f *finished) {
 	if len(f.conversations) > 0 {
 		n = shardOfConversation(f.conversations[0], len(p.outlets))
 	}
-	p.outlets[n].in.put(f)
+	p.outlets[n].in.Put(f)
 }
 
 // forget ends the account of a trace all of which has passed already.
@@ -346,25 +364,25 @@ func (p *tracesProcessor) forget(f *finished) {
 // storage.
 func (p *tracesProcessor) release(f *finished, kept bool) {
 	p.admission.release(f.bytes)
-	if p.journal == nil {
+	if p.log == nil {
 		return
 	}
 	if f.passage != nil && !f.judge {
-		f.passage.end(kept, p.journal.leave)
+		f.passage.end(kept, p.log.Acknowledge)
 		return
 	}
-	notes := f.notes
+	records := f.records
 	if f.decidedAt > 0 {
-		notes = append(notes, note{
-			table: decidedTable, shard: shardOfTrace(f.id, len(p.shards)), slot: f.decidedAt - 1,
-			framed: encodeDecided(f.id, f.fin.By, f.decidedSeq),
+		records = append(records, wal.Record{
+			Table: wal.Decisions, Shard: shardOfTrace(f.id, len(p.shards)), Slot: f.decidedAt - 1,
+			Payload: encodeDecided(f.id, f.fin.By, f.decidedSeq),
 		})
 	}
 	switch {
 	case f.passage != nil:
-		f.passage.finish(f.entries, notes, kept, p.journal.leave)
+		f.passage.finish(f.entries, records, kept, p.log.Acknowledge)
 	case !kept:
-		p.journal.leave(f.entries, notes)
+		p.log.Acknowledge(f.entries, records)
 	}
 }
 

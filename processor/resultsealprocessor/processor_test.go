@@ -27,6 +27,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // testProcessor is a processor with what its tests look at.
@@ -76,7 +77,7 @@ func (testScoring) reader() func(*finished) {
 	return func(f *finished) { f.spans, f.duplicates = canonicalize(f.spans) }
 }
 
-func (testScoring) useJournal(*journal, [][]storedConversation, [][]storedEvicted) {}
+func (testScoring) useLog(*wal.Log, [][]storedConversation, [][]storedEvicted) {}
 
 func (testScoring) begin(time.Time) {}
 

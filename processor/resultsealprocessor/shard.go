@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/mailbox"
 )
 
 // arrival is what one batch has for a shard.
@@ -23,7 +24,7 @@ type arrival struct {
 // A shard assembles the traces whose ids belong to it. One goroutine owns it.
 // All spans of a trace meet in one shard, whatever batches they come in.
 type shard struct {
-	in        *mailbox[arrival]
+	in        *mailbox.Mailbox[arrival]
 	assembler *assembler
 	// own is the namespace of everything that the processor writes.
 	own annotate.Namespace
@@ -59,9 +60,9 @@ func (s *shard) run() {
 	var batches []arrival
 	for {
 		select {
-		case <-s.in.ready:
+		case <-s.in.Ready():
 			var more bool
-			batches, more = s.in.take(batches)
+			batches, more = s.in.Take(batches)
 			for i, batch := range batches {
 				batches[i] = arrival{} // it may be long until the next
 				s.note(batch.silent, batch.under.revision)

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // tracePart is what one batch holds of one trace.
@@ -26,7 +27,7 @@ type tracePart struct {
 	unreadable bool
 	passage    *passage
 
-	entry []entryRef // its name in the journal, if there is one
+	entry []wal.Ref // its name in the log, if there is one
 
 	// The resource and scope of the batch that the last resource and scope of
 	// spans were copied from.

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // testdata/storage holds one storage for each format that was released, as a
@@ -61,7 +62,7 @@ func TestRecordStorageFormat(t *testing.T) {
 		d.kill()
 		text, err := json.MarshalIndent(d.values, "", "  ")
 		require.NoError(t, err)
-		file := filepath.Join("testdata", "storage", fmt.Sprintf("format-%d.json", storageFormat))
+		file := filepath.Join("testdata", "storage", fmt.Sprintf("format-%d.json", wal.Format))
 		require.NoError(t, os.WriteFile(file, append(text, '\n'), 0o600))
 		p.shutdown(t)
 	})

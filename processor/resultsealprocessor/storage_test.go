@@ -5,8 +5,10 @@ package resultsealprocessor
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -354,13 +356,13 @@ func TestDamagedStorage(t *testing.T) {
 		"a batch's count": {func(d *disk) { flip(d, d.keys("/b/")[0]) }, 3, 1, 0},
 		"a decided trace": {func(d *disk) { flip(d, d.keys("/d/")[0]) }, 3, 1, 0},
 		"a conversation":  {func(d *disk) { flip(d, d.keys("/c/")[0]) }, 3, 1, 0},
-		"the layout":      {func(d *disk) { d.values[layoutKey] = []byte("{") }, 3, 0, 1},
+		"the layout":      {func(d *disk) { d.values["layout"] = []byte("{") }, 3, 0, 1},
 		"a digit of the layout": {func(d *disk) {
-			d.values[layoutKey] = []byte(strings.Replace(string(d.values[layoutKey]), `"next":4`, `"next":2`, 1))
+			d.values["layout"] = []byte(strings.Replace(string(d.values["layout"]), `"next":4`, `"next":2`, 1))
 		}, 3, 0, 1},
-		"its copy": {func(d *disk) { d.values[layoutCopyKey] = []byte("{") }, 3, 0, 0},
+		"its copy": {func(d *disk) { d.values["layout/copy"] = []byte("{") }, 3, 0, 0},
 		"both layouts": {func(d *disk) {
-			d.values[layoutKey], d.values[layoutCopyKey] = []byte("{"), []byte("{")
+			d.values["layout"], d.values["layout/copy"] = []byte("{"), []byte("{")
 		}, 0, 1, 0},
 		"an entry's key": {func(d *disk) {
 			key := d.keys("/e/")[0]
@@ -369,7 +371,7 @@ func TestDamagedStorage(t *testing.T) {
 		}, 2, 0, 1},
 		"something else": {func(d *disk) {
 			clear(d.values)
-			d.values[layoutKey] = []byte("of somebody else")
+			d.values["layout"] = []byte("of somebody else")
 			d.values["key"] = []byte("value")
 		}, 0, 1, 0},
 	} {
@@ -391,7 +393,7 @@ func TestDamagedStorage(t *testing.T) {
 				p.shutdown(t)
 				if c.spans == 0 {
 					for key, value := range before {
-						if key != layoutKey && key != layoutCopyKey {
+						if key != "layout" && key != "layout/copy" {
 							require.Equal(t, value, d.values[key], "foreign content was changed")
 						}
 					}
@@ -408,8 +410,10 @@ func TestDamagedStorage(t *testing.T) {
 // A storage of a later release ends the start and stays as it is.
 func TestNewerStorage(t *testing.T) {
 	d := newDisk()
-	for _, key := range []string{layoutKey, layoutCopyKey} {
-		d.values[key] = frame([]byte(`{"format":99,"generation":"g","shards":1}`))
+	for _, key := range []string{"layout", "layout/copy"} {
+		layout := []byte(`{"format":99,"generation":"g","shards":1}`)
+		sum := crc32.Checksum(layout, crc32.MakeTable(crc32.Castagnoli))
+		d.values[key] = append(binary.LittleEndian.AppendUint32(nil, sum), layout...)
 	}
 	before := maps.Clone(d.values)
 	cfg := createDefaultConfig().(*Config)
@@ -506,23 +510,4 @@ func TestStorageThatIsNone(t *testing.T) {
 		require.NoError(t, p.Shutdown(context.Background()))
 		require.NoError(t, telemetry.Shutdown(context.Background()))
 	}
-}
-
-// A trace that leaves after a later one of its conversation does not put the
-// conversation back to where it was.
-func TestLaterStateOfAConversationStays(t *testing.T) {
-	d := newDisk()
-	client, err := d.GetClient(context.Background(), component.KindProcessor, component.MustNewID("x"), "")
-	require.NoError(t, err)
-	j := newJournal(client, newLayout("g", 1), zap.NewNop(), func(storageOperation, int) { t.Error("nothing failed") })
-	j.start()
-	of := func(state string, rev uint64) []note {
-		return []note{{table: conversationTable, framed: frame([]byte(state)), rev: rev}}
-	}
-	j.leave(nil, of("second", 2))
-	j.leave(nil, of("first", 1))
-	j.leave(nil, []note{{table: conversationTable, slot: 1, framed: frame([]byte("another")), rev: 1}})
-	require.NoError(t, j.close(context.Background()))
-	require.Equal(t, frame([]byte("second")), d.values["g/0/c/0/0"])
-	require.Equal(t, frame([]byte("another")), d.values["g/0/c/0/1"])
 }

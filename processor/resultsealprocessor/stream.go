@@ -18,6 +18,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // In mode stream a span is passed on as soon as it comes, with what it proves by
@@ -42,15 +43,15 @@ type streamer struct {
 }
 
 // passage counts the spans of a trace that were passed on before it was finished
-// and have not left yet. The trace's entries in the journal stay as long as one
+// and have not left yet. The trace's entries in the log stay as long as one
 // of them has not: it may leave by another outlet than the trace's verdict.
 type passage struct {
 	mu       sync.Mutex
 	under    int  // batches of spans under way
 	kept     bool // one was left in the storage
 	finished bool
-	entries  []entryRef
-	notes    []note
+	entries  []wal.Ref
+	records  []wal.Record
 }
 
 // begin counts spans that are given on.
@@ -61,7 +62,7 @@ func (p *passage) begin() {
 }
 
 // end is called when they have left, or were kept.
-func (p *passage) end(kept bool, leave func([]entryRef, []note)) {
+func (p *passage) end(kept bool, leave func([]wal.Ref, []wal.Record)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.under--
@@ -70,17 +71,17 @@ func (p *passage) end(kept bool, leave func([]entryRef, []note)) {
 }
 
 // finish is called when the trace itself has left, or was kept.
-func (p *passage) finish(entries []entryRef, notes []note, kept bool, leave func([]entryRef, []note)) {
+func (p *passage) finish(entries []wal.Ref, records []wal.Record, kept bool, leave func([]wal.Ref, []wal.Record)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finished, p.entries, p.notes = true, entries, notes
+	p.finished, p.entries, p.records = true, entries, records
 	p.kept = p.kept || kept
 	p.settle(leave)
 }
 
-func (p *passage) settle(leave func([]entryRef, []note)) {
+func (p *passage) settle(leave func([]wal.Ref, []wal.Record)) {
 	if p.finished && p.under == 0 && !p.kept {
-		leave(p.entries, p.notes)
+		leave(p.entries, p.records)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // A stripe keeps the conversations that leave by one outlet. Only that outlet
@@ -28,26 +29,26 @@ func (s *stripe) tidy(all *scoring, now time.Time) (time.Time, bool) {
 	defer s.mu.Unlock()
 	s.kept.expire(now)
 	s.count(all.rec)
-	if all.journal != nil {
-		all.journal.leave(nil, s.notes())
+	if all.log != nil {
+		all.log.Acknowledge(nil, s.records())
 	}
 	return s.kept.next()
 }
 
-// notes are what the journal is to know.
-func (s *stripe) notes() (notes []note) {
+// records are what the log is to know.
+func (s *stripe) records() (records []wal.Record) {
 	for _, c := range s.kept.changes() {
-		n := note{table: conversationTable, shard: s.n, slot: c.slot, rev: c.rev}
+		r := wal.Record{Table: wal.Conversations, Shard: s.n, Slot: c.slot, Version: c.rev}
 		if c.state != nil {
-			n.framed = encodeConversation(c.id, c.used, c.state)
+			r.Payload = encodeConversation(c.id, c.used, c.state)
 		}
-		notes = append(notes, n)
+		records = append(records, r)
 	}
 	for _, chunk := range s.kept.evicted.changes() {
 		s.kept.rev++
-		notes = append(notes, note{table: evictedTable, shard: s.n, slot: chunk.slot, rev: s.kept.rev, framed: encodeEvicted(&chunk)})
+		records = append(records, wal.Record{Table: wal.Evicted, Shard: s.n, Slot: chunk.slot, Version: s.kept.rev, Payload: encodeEvicted(&chunk)})
 	}
-	return notes
+	return records
 }
 
 func (s *stripe) count(rec *recorder) {
@@ -92,15 +93,15 @@ func (t *takenStripes) Skip(id string) {
 }
 
 // keep makes the trace part of its conversations' past, and returns what the
-// journal is to know of it.
-func (t *takenStripes) keep(now time.Time) (notes []note) {
+// log is to know of it.
+func (t *takenStripes) keep(now time.Time) (records []wal.Record) {
 	for _, n := range t.taken {
 		s := t.all.stripes[n]
 		s.kept.keep(t.revision, now)
 		s.count(t.all.rec)
-		notes = append(notes, s.notes()...)
+		records = append(records, s.records()...)
 	}
-	return notes
+	return records
 }
 
 // giveBack unlocks the stripes.

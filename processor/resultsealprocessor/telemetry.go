@@ -18,6 +18,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // recorder writes the processor's own metrics, which metadata.yaml declares.
@@ -277,27 +278,16 @@ func (r *recorder) Unscored() {
 	r.add(r.builder.ProcessorResultsealUnscoredTraces, 1, series{causeSeries, [5]string{"panic"}})
 }
 
-// storageOperation is what the processor asks of the storage.
-type storageOperation string
-
-// The values of storageOperation.
-const (
-	storageRead        storageOperation = "read"
-	storageAppend      storageOperation = "append"
-	storageAcknowledge storageOperation = "acknowledge"
-	storageClose       storageOperation = "close"
-)
-
 // announceStorage makes the failures of a storage visible with the value 0, also
 // where there is none, so that an alert on them finds a series.
 func (r *recorder) announceStorage() {
-	for _, operation := range [...]storageOperation{storageRead, storageAppend, storageAcknowledge, storageClose} {
+	for _, operation := range [...]wal.Operation{wal.Read, wal.Append, wal.Acknowledge, wal.Close} {
 		r.StorageFailed(operation, 0)
 	}
 }
 
 // StorageFailed counts operations of the storage that failed.
-func (r *recorder) StorageFailed(operation storageOperation, failures int) {
+func (r *recorder) StorageFailed(operation wal.Operation, failures int) {
 	r.add(r.builder.ProcessorResultsealStorageFailures, int64(failures), series{storageSeries, [5]string{string(operation)}})
 }
 
