@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // sealOptions are the flags that check and replay share.
@@ -166,8 +167,8 @@ func writeRecord(w io.Writer, report *engine.Report, format string) error {
 }
 
 // cell writes a value into a table's cell.
-func cell(v engine.Value) string {
-	if v.Kind() == engine.ArrayKind {
+func cell(v jsonvalue.Value) string {
+	if v.Kind() == jsonvalue.ArrayKind {
 		parts := make([]string, v.Len())
 		for i := range parts {
 			parts[i] = cell(v.Index(i))

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 func newReplayCommand() *cobra.Command {
@@ -178,14 +179,14 @@ func writeReplay(w io.Writer, f *engine.Fixture, actual engine.Outcome, report *
 	if actual.Decision != engine.Rejected {
 		return writeRecord(w, report, "json")
 	}
-	reasons := make([]engine.Value, len(actual.ReasonCodes))
+	reasons := make([]jsonvalue.Value, len(actual.ReasonCodes))
 	for i, r := range actual.ReasonCodes {
-		reasons[i] = engine.String(r)
+		reasons[i] = jsonvalue.String(r)
 	}
-	line, err := engine.Object(
-		engine.Member{Key: "decision", Value: engine.String(string(actual.Decision))},
-		engine.Member{Key: "fixture", Value: engine.String(f.Name)},
-		engine.Member{Key: "reason_codes", Value: engine.Array(reasons...)},
+	line, err := jsonvalue.Object(
+		jsonvalue.Member{Key: "decision", Value: jsonvalue.String(string(actual.Decision))},
+		jsonvalue.Member{Key: "fixture", Value: jsonvalue.String(f.Name)},
+		jsonvalue.Member{Key: "reason_codes", Value: jsonvalue.Array(reasons...)},
 	).AppendCanonical(nil)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -226,7 +227,7 @@ func (f *documentFile) keys() (keys []string, ok bool) {
 		return keys, true
 	}
 	v, err := engine.ParseDocument(f.text, formatOf(f.name))
-	if err != nil || v.Kind() != engine.ObjectKind {
+	if err != nil || v.Kind() != jsonvalue.ObjectKind {
 		return nil, err == nil
 	}
 	for i := range v.Len() {

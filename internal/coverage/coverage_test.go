@@ -14,6 +14,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/coverage"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/traceread"
@@ -210,7 +211,7 @@ func TestNotFoundWithoutEntries(t *testing.T) {
 	require.NoError(t, err)
 	for claim, findings := range map[engine.ClaimType]int{engine.ClaimFound: 1, engine.ClaimNotFound: 0} {
 		p.Contracts[0].Base.ClaimType = claim
-		v, err := engine.ParseJSON(`{"status":"NO_RESULTS","results":[]}`)
+		v, err := jsonvalue.Parse(`{"status":"NO_RESULTS","results":[]}`)
 		require.NoError(t, err)
 		c := coverage.New(p)
 		c.Add(&score.Session{}, &score.Account{Calls: []score.CallAccount{{

@@ -4,13 +4,14 @@
 package engine
 
 import (
-	"errors"
 	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Payload is what a contract is held against.
 type Payload struct {
-	Value Value
+	Value jsonvalue.Value
 	// Parsed is false for a result that could not be read. That is an answer of
 	// the tool, and rule 3; it is no error.
 	Parsed bool
@@ -24,7 +25,7 @@ type Reading struct {
 	ContentHash string
 
 	// What the adapter adds to the metadata; it wins over the user's.
-	own []Member
+	own []jsonvalue.Member
 
 	ids string // the default observation and call ids, one after the other
 }
@@ -39,7 +40,7 @@ type Reading struct {
 // a call that failed is known to have failed.
 func (in *Input) Read() (Reading, error) {
 	r := Reading{Transport: Transported, Payload: Payload{Parsed: true}}
-	var observed Value
+	var observed jsonvalue.Value
 	var err error
 	switch in.Kind {
 	case KindJSON:
@@ -65,8 +66,8 @@ func (in *Input) Read() (Reading, error) {
 	case KindClaimOnly:
 		observed = in.Body
 		r.Transport = Attempted
-		if in.Body.Kind() == StringKind {
-			r.add("claimed_text", String(firstRunes(in.Body.Text(), 200)))
+		if in.Body.Kind() == jsonvalue.StringKind {
+			r.add("claimed_text", jsonvalue.String(firstRunes(in.Body.Text(), 200)))
 		}
 	default:
 		return Reading{}, errorf(CodeInvalidArgument, "unknown input kind %d", in.Kind)
@@ -82,8 +83,8 @@ func (in *Input) Read() (Reading, error) {
 
 // parseBody parses a body that is a string. The empty string is not parsed: it
 // is no answer, not a broken one.
-func parseBody(body Value) (Payload, error) {
-	if body.Kind() != StringKind {
+func parseBody(body jsonvalue.Value) (Payload, error) {
+	if body.Kind() != jsonvalue.StringKind {
 		return Payload{Value: body, Parsed: true}, nil
 	}
 	text := body.Text()
@@ -94,20 +95,19 @@ func parseBody(body Value) (Payload, error) {
 }
 
 func parseText(text string) (Payload, error) {
-	v, err := ParseJSON(text)
+	v, err := jsonvalue.Parse(text)
 	if err == nil {
 		return Payload{Value: v, Parsed: true}, nil
 	}
-	var e *Error
-	if errors.As(err, &e) && e.Code == CodeLimitExceeded {
-		return Payload{}, err
+	if e := refusal(err); e.Code == CodeLimitExceeded {
+		return Payload{}, e
 	}
 	return Payload{}, nil
 }
 
-func (in *Input) readMCP(r *Reading) (observed Value) {
+func (in *Input) readMCP(r *Reading) (observed jsonvalue.Value) {
 	if v, _ := in.Body.Get("isError"); v.Bool() {
-		r.add("protocol_conflict", Bool(true))
+		r.add("protocol_conflict", jsonvalue.Bool(true))
 	}
 	structured, _ := in.Body.Get("structuredContent")
 	switch {
@@ -116,7 +116,7 @@ func (in *Input) readMCP(r *Reading) (observed Value) {
 		r.Payload.Value = observed
 	default:
 		observed = in.mcpText()
-		if observed.Kind() == StringKind || !in.document {
+		if observed.Kind() == jsonvalue.StringKind || !in.document {
 			r.Payload.Value = observed
 		}
 		if in.ParseText {
@@ -125,16 +125,16 @@ func (in *Input) readMCP(r *Reading) (observed Value) {
 			}
 		}
 	}
-	if structured.Kind() != ObjectKind {
+	if structured.Kind() != jsonvalue.ObjectKind {
 		return observed
 	}
 	schema, _ := in.Body.Get("outputSchema")
 	required, _ := schema.Get("required")
 	var missing []string
-	if required.Kind() == ArrayKind {
+	if required.Kind() == jsonvalue.ArrayKind {
 		for i := range required.Len() {
 			field := required.Index(i)
-			if field.Kind() != StringKind {
+			if field.Kind() != jsonvalue.StringKind {
 				continue
 			}
 			if _, ok := structured.Get(field.Text()); !ok {
@@ -143,30 +143,30 @@ func (in *Input) readMCP(r *Reading) (observed Value) {
 		}
 	}
 	if missing != nil {
-		r.add("missing_schema_fields", String(strings.Join(missing, ",")))
+		r.add("missing_schema_fields", jsonvalue.String(strings.Join(missing, ",")))
 	}
 	return observed
 }
 
 // mcpText is what a result without structure says. It is text to be shown to a
 // model, not data for a program, so on its own it is never parsed.
-func (in *Input) mcpText() Value {
+func (in *Input) mcpText() jsonvalue.Value {
 	if text, ok := in.Body.Get("text"); ok || in.document {
 		return text
 	}
 	blocks, _ := in.Body.Get("content")
-	if blocks.Kind() != ArrayKind {
+	if blocks.Kind() != jsonvalue.ArrayKind {
 		return blocks
 	}
 	if blocks.Len() == 1 { // mostly
-		if text, _ := blocks.Index(0).Get("text"); text.Kind() == StringKind {
+		if text, _ := blocks.Index(0).Get("text"); text.Kind() == jsonvalue.StringKind {
 			return text
 		}
 		return blocks
 	}
 	var texts []string
 	for i := range blocks.Len() {
-		if text, _ := blocks.Index(i).Get("text"); text.Kind() == StringKind {
+		if text, _ := blocks.Index(i).Get("text"); text.Kind() == jsonvalue.StringKind {
 			texts = append(texts, text.Text())
 		}
 	}
@@ -174,23 +174,23 @@ func (in *Input) mcpText() Value {
 	case len(texts) < blocks.Len():
 		return blocks // images and resources are part of the answer
 	case len(texts) == 0:
-		return Null()
+		return jsonvalue.Null()
 	}
-	return String(strings.Join(texts, "\n"))
+	return jsonvalue.String(strings.Join(texts, "\n"))
 }
 
-func (in *Input) readStdio(r *Reading) (observed Value, err error) {
+func (in *Input) readStdio(r *Reading) (observed jsonvalue.Value, err error) {
 	stdout, _ := in.Body.Get("stdout")
 	format, _ := in.Body.Get("output_format")
 	switch {
 	case in.ExitCode != 0:
 		r.Transport = TransportError
-	case stdout.Kind() == StringKind && format.Text() == "json":
+	case stdout.Kind() == jsonvalue.StringKind && format.Text() == "json":
 		r.Payload, err = parseBody(stdout)
-	case stdout.Text() != "", stdout.Kind() == ArrayKind, stdout.Kind() == ObjectKind:
+	case stdout.Text() != "", stdout.Kind() == jsonvalue.ArrayKind, stdout.Kind() == jsonvalue.ObjectKind:
 		r.Payload.Value = stdout
 	}
-	if command, _ := in.Body.Get("command"); command.Kind() == StringKind {
+	if command, _ := in.Body.Get("command"); command.Kind() == jsonvalue.StringKind {
 		r.add("command", command)
 	}
 	return stdout, err
@@ -207,6 +207,6 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-func (r *Reading) add(key string, v Value) {
-	r.own = append(r.own, Member{Key: key, Value: v})
+func (r *Reading) add(key string, v jsonvalue.Value) {
+	r.own = append(r.own, jsonvalue.Member{Key: key, Value: v})
 }

@@ -6,37 +6,22 @@ package engine
 import (
 	"crypto/sha256"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue/jsonvaluetest"
 )
 
 // benchmarkNow is the clock of tests that need any clock.
 var benchmarkNow = time.Date(2026, 8, 21, 12, 0, 0, 0, time.UTC)
 
-// jsonResult makes a tool's result of about size bytes, in the way that tools
-// answer: compact, the keys as the tool's author wrote them.
-func jsonResult(size int) string {
-	random := rand.New(rand.NewPCG(1, 2))
-	var b strings.Builder
-	b.WriteString(`{"customer_id":"42","name":"Ada Lovelace","items":[`)
-	for i := 0; b.Len() < size-60; i++ {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `{"sku":"A-%04d","title":"Part %d for the \"engine\"","qty":%d,"price":%.2f,"in_stock":%t}`,
-			i, random.IntN(1000), random.IntN(9), float64(random.IntN(99999))/100, i%2 == 0)
-	}
-	b.WriteString(`],"total":3}`)
-	return b.String()
-}
-
 // canonicalResult is the same in canonical form.
 func canonicalResult(size int) string {
-	v, err := ParseJSON(jsonResult(size))
+	v, err := jsonvalue.Parse(jsonvaluetest.Result(size))
 	if err != nil {
 		panic(err)
 	}
@@ -47,49 +32,25 @@ func canonicalResult(size int) string {
 	return string(text)
 }
 
-// untidyResult says much the same with white space, escapes that are not needed, and
-// keys in another order in every record.
-func untidyResult(size int) string {
-	random := rand.New(rand.NewPCG(1, 2))
-	var b strings.Builder
-	b.WriteString("{\n  \"customer_id\": \"42\",\n  \"name\": \"Ada Lovelace\",\n  \"items\": [")
-	for i := 0; b.Len() < size-60; i++ {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		members := []string{
-			fmt.Sprintf(`"sku": "A-%04d"`, i),
-			fmt.Sprintf(`"title": "Pi\u00e8ce %d \/ \"engine\""`, random.IntN(1000)),
-			fmt.Sprintf(`"qty": %d`, random.IntN(9)),
-			fmt.Sprintf(`"price": %.2f`, float64(random.IntN(99999))/100),
-			fmt.Sprintf(`"in_stock": %t`, i%2 == 0),
-		}
-		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-		b.WriteString("\n    {\n      " + strings.Join(members, ",\n      ") + "\n    }")
-	}
-	b.WriteString("\n  ],\n  \"total\": 3\n}\n")
-	return b.String()
-}
-
 func textResult(size int) string {
 	return strings.Repeat("The order was found and is on its way. ", size/39+1)[:size]
 }
 
 // mcpTextResult is a JSON result as the Model Context Protocol returns it as a text.
 func mcpTextResult(size int) string {
-	return `{"content":[{"type":"text","text":` + string(appendString(nil, jsonResult(size))) + `}],"isError":false}`
+	return `{"content":[{"type":"text","text":` + string(jsonvalue.AppendString(nil, jsonvaluetest.Result(size))) + `}],"isError":false}`
 }
 
 // sealText parses a result and seals it, as a collector does for every result.
 func sealText(c *Contract, in *Input, text string, now time.Time) (Record, error) {
 	if in.Kind == KindJSON || in.Kind == KindMCP {
-		v, err := ParseJSON(text)
+		v, err := jsonvalue.Parse(text)
 		if err != nil {
 			return Record{}, err
 		}
 		in.Body = v
 	} else {
-		in.Body = String(text)
+		in.Body = jsonvalue.String(text)
 	}
 	r, err := in.Read()
 	if err != nil {
@@ -132,9 +93,9 @@ func BenchmarkSeal(b *testing.B) {
 			text string
 			c    *Contract
 		}{
-			{"json", KindJSON, jsonResult(size), benchmarkContract("customer_id", "name", "items")},
+			{"json", KindJSON, jsonvaluetest.Result(size), benchmarkContract("customer_id", "name", "items")},
 			{"canonical", KindJSON, canonicalResult(size), benchmarkContract("customer_id", "name", "items")},
-			{"untidy", KindJSON, untidyResult(size), benchmarkContract("customer_id", "name", "items")},
+			{"untidy", KindJSON, jsonvaluetest.UntidyResult(size), benchmarkContract("customer_id", "name", "items")},
 			{"text", KindText, textResult(size), benchmarkContract()},
 			{"mcp", KindMCP, mcpTextResult(size), benchmarkContract()},
 		} {
@@ -153,7 +114,7 @@ func BenchmarkSeal(b *testing.B) {
 			})
 		}
 		b.Run(fmt.Sprintf("sha256/%d", size), func(b *testing.B) {
-			data := []byte(jsonResult(size))
+			data := []byte(jsonvaluetest.Result(size))
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
 				sha256.Sum256(data)
@@ -172,14 +133,14 @@ func TestAllocations(t *testing.T) {
 		fields []string
 		budget float64
 	}{
-		{"json 512 B", KindJSON, jsonResult(512), []string{"customer_id", "name", "items"}, 4},
-		{"json 64 KiB", KindJSON, jsonResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
+		{"json 512 B", KindJSON, jsonvaluetest.Result(512), []string{"customer_id", "name", "items"}, 4},
+		{"json 64 KiB", KindJSON, jsonvaluetest.Result(64 << 10), []string{"customer_id", "name", "items"}, 4},
 		{"canonical 64 KiB", KindJSON, canonicalResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
-		{"untidy 64 KiB", KindJSON, untidyResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
+		{"untidy 64 KiB", KindJSON, jsonvaluetest.UntidyResult(64 << 10), []string{"customer_id", "name", "items"}, 4},
 		{"text 512 B", KindText, textResult(512), nil, 2},
 		{"text 64 KiB", KindText, textResult(64 << 10), nil, 2},
-		{"mcp structured 512 B", KindMCP, `{"structuredContent":` + jsonResult(512) + `}`, []string{"customer_id", "name", "items"}, 4},
-		{"mcp structured 64 KiB", KindMCP, `{"structuredContent":` + jsonResult(64<<10) + `}`, []string{"customer_id", "name", "items"}, 4},
+		{"mcp structured 512 B", KindMCP, `{"structuredContent":` + jsonvaluetest.Result(512) + `}`, []string{"customer_id", "name", "items"}, 4},
+		{"mcp structured 64 KiB", KindMCP, `{"structuredContent":` + jsonvaluetest.Result(64<<10) + `}`, []string{"customer_id", "name", "items"}, 4},
 		{"mcp text 64 KiB", KindMCP, mcpTextResult(64 << 10), nil, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -198,35 +159,6 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkSteps measures the two steps of sealing that depend on a result's size,
-// besides the hash.
-func BenchmarkSteps(b *testing.B) {
-	const size = 64 << 10
-	for name, text := range map[string]string{
-		"json": jsonResult(size), "canonical": canonicalResult(size), "untidy": untidyResult(size),
-	} {
-		v, err := ParseJSON(text)
-		require.NoError(b, err)
-		b.Run("parse/"+name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				if _, err := ParseJSON(text); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run("canonical/"+name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			room := make([]byte, 0, 2*len(text))
-			for b.Loop() {
-				if _, err := v.AppendCanonical(room); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // TestSealingRatio holds the time that sealing takes to a multiple of what the hash of
 // the same bytes takes. Both are the fastest of many runs in turn, and the limits are
 // more than twice what is measured on a quiet machine, so only a step that has become
@@ -241,10 +173,10 @@ func TestSealingRatio(t *testing.T) {
 		size  int
 		limit float64
 	}{
-		{"json", jsonResult, 512, 13},
-		{"json", jsonResult, 4 << 10, 8},
-		{"json", jsonResult, 64 << 10, 7},
-		{"untidy", untidyResult, 64 << 10, 11},
+		{"json", jsonvaluetest.Result, 512, 13},
+		{"json", jsonvaluetest.Result, 4 << 10, 8},
+		{"json", jsonvaluetest.Result, 64 << 10, 7},
+		{"untidy", jsonvaluetest.UntidyResult, 64 << 10, 11},
 		{"canonical", canonicalResult, 64 << 10, 6},
 	} {
 		c, in, text := benchmarkContract("customer_id", "name", "items"), benchmarkInput(KindJSON), tc.text(tc.size)

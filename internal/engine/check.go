@@ -3,7 +3,11 @@
 
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+)
 
 // Document is a text and how it is written.
 type Document struct {
@@ -27,7 +31,7 @@ func Check(response, contract Document, clock func() (time.Time, error), redact 
 	if err != nil {
 		return Report{}, err
 	}
-	if doc.Kind() != ObjectKind {
+	if doc.Kind() != jsonvalue.ObjectKind {
 		return Report{}, errorf(CodeSchemaInvalid, "the document must be an object, not %s", doc.Kind())
 	}
 	terms, err := ParseDocument(contract.Data, contract.Format)
@@ -46,7 +50,7 @@ func Check(response, contract Document, clock func() (time.Time, error), redact 
 }
 
 // Check holds an adapter document against c at the given time.
-func (c *Contract) Check(doc Value, now time.Time, redact []string) (Report, error) {
+func (c *Contract) Check(doc jsonvalue.Value, now time.Time, redact []string) (Report, error) {
 	in, err := DecodeInput(doc)
 	if err != nil {
 		return Report{}, err

@@ -22,6 +22,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // The measured answers of the reference are rows of JSON lines files. What a row
@@ -133,7 +135,7 @@ func (r *conformanceRow) observesYAMLTime() bool {
 		return false
 	}
 	at, _ := doc.Get("observed_at")
-	return at.Kind() == TimestampKind
+	return at.Kind() == jsonvalue.TimestampKind
 }
 
 func document(text, b64 *string) ([]byte, error) {
@@ -283,11 +285,11 @@ func publishedEnvelope(env *Envelope, p Payload) map[string]any {
 const exhausting = 300
 
 // levels is how deep a value is nested. A scalar has one level.
-func levels(v Value) int {
+func levels(v jsonvalue.Value) int {
 	deepest := 0
 	for i := range v.Len() {
-		var child Value
-		if v.Kind() == ArrayKind {
+		var child jsonvalue.Value
+		if v.Kind() == jsonvalue.ArrayKind {
 			child = v.Index(i)
 		} else {
 			_, child = v.Member(i)
@@ -298,9 +300,9 @@ func levels(v Value) int {
 }
 
 // withoutForm names a scalar that has no canonical form, as the rows do.
-func withoutForm(v Value) string {
+func withoutForm(v jsonvalue.Value) string {
 	switch f, _ := v.Float64(); {
-	case v.Kind() != FloatKind:
+	case v.Kind() != jsonvalue.FloatKind:
 		return ""
 	case math.IsInf(f, 1):
 		return "Infinity"
@@ -318,7 +320,9 @@ func (r *conformanceRow) verifyCanonical() string {
 	v, err := ParseDocument([]byte(*r.JSONText), FormatJSON)
 	var got []byte
 	if err == nil {
-		got, err = v.AppendCanonical(nil)
+		if got, err = v.AppendCanonical(nil); err != nil {
+			err = refusal(err)
+		}
 	}
 	if r.Canonical == nil {
 		var coded *Error

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // The published limits of a contract.
@@ -51,11 +53,11 @@ const mustHave = 6
 // DecodeContract reads a contract. Errors have CodeContractInvalid, or
 // CodeSchemaInvalid where one of the four texts is no string. The order of the
 // checks is part of the semantics: it decides which of several faults is told.
-func DecodeContract(doc Value) (*Contract, error) {
-	if doc.Kind() != ObjectKind {
+func DecodeContract(doc jsonvalue.Value) (*Contract, error) {
+	if doc.Kind() != jsonvalue.ObjectKind {
 		return nil, errorf(CodeContractInvalid, "a contract must be an object, not %s", doc.Kind())
 	}
-	get := func(key string) Value {
+	get := func(key string) jsonvalue.Value {
 		v, _ := doc.Get(key)
 		return v
 	}
@@ -75,7 +77,7 @@ func DecodeContract(doc Value) (*Contract, error) {
 		return nil, err
 	}
 	if v, ok := doc.Get("effect_evidence_required"); ok {
-		if v.Kind() != BoolKind {
+		if v.Kind() != jsonvalue.BoolKind {
 			return nil, errorf(CodeContractInvalid, "effect_evidence_required must be true or false").at("effect_evidence_required")
 		}
 		c.EffectEvidenceRequired = v.Bool()
@@ -84,12 +86,12 @@ func DecodeContract(doc Value) (*Contract, error) {
 		return nil, errorf(CodeContractInvalid, "claim_type must be one of found, not_found, read_complete, effect_observed, task_complete").at("claim_type")
 	}
 	fields := get("required_fields")
-	if fields.Kind() != ArrayKind {
+	if fields.Kind() != jsonvalue.ArrayKind {
 		return nil, errorf(CodeContractInvalid, "required_fields must be a list").at("required_fields")
 	}
 	for i := range fields.Len() {
 		f := fields.Index(i)
-		if f.Kind() != StringKind {
+		if f.Kind() != jsonvalue.StringKind {
 			return nil, errorf(CodeContractInvalid, "required_fields must be strings").at(fmt.Sprintf("required_fields[%d]", i))
 		}
 		c.RequiredFields = append(c.RequiredFields, f.Text())
@@ -108,7 +110,7 @@ func DecodeContract(doc Value) (*Contract, error) {
 		if f.may != nil && v.IsNull() {
 			continue
 		}
-		if v.Kind() != StringKind {
+		if v.Kind() != jsonvalue.StringKind {
 			return nil, errorf(CodeSchemaInvalid, "%s must be a string", f.key).at(f.key)
 		}
 		text := v.Text()
@@ -121,8 +123,8 @@ func DecodeContract(doc Value) (*Contract, error) {
 	return c, c.Validate()
 }
 
-func (c *Contract) decodeFreshness(v Value) error {
-	if v.Kind() != ObjectKind {
+func (c *Contract) decodeFreshness(v jsonvalue.Value) error {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return errorf(CodeContractInvalid, "freshness must be an object").at("freshness")
 	}
 	if err := onlyKeys(v, "freshness", []string{"mode", "max_age_seconds"}); err != nil {
@@ -136,7 +138,7 @@ func (c *Contract) decodeFreshness(v Value) error {
 		return errorf(CodeContractInvalid, "freshness mode must be one of not_required, source_version, max_age_seconds").at("freshness.mode")
 	}
 	age, _ := v.Get("max_age_seconds")
-	if !age.IsNull() && age.Kind() != IntKind {
+	if !age.IsNull() && age.Kind() != jsonvalue.IntKind {
 		return errorf(CodeContractInvalid, "max_age_seconds must be an integer").at("freshness.max_age_seconds")
 	}
 	c.Freshness.stray = age.IsNull() == (c.Freshness.Mode == FreshnessMaxAge)
@@ -152,7 +154,7 @@ func (c *Contract) decodeFreshness(v Value) error {
 }
 
 // onlyKeys refuses keys that are not among those that what may have.
-func onlyKeys(doc Value, what string, keys []string) error {
+func onlyKeys(doc jsonvalue.Value, what string, keys []string) error {
 	path, ok := unknownKey(doc, keys)
 	if ok {
 		return nil
@@ -165,11 +167,11 @@ func onlyKeys(doc Value, what string, keys []string) error {
 
 // unknownKey returns the first key of an object that is not one of those given, "" for
 // one that is no string; ok is true if there is none.
-func unknownKey(doc Value, keys []string) (key string, ok bool) {
+func unknownKey(doc jsonvalue.Value, keys []string) (key string, ok bool) {
 	for i := range doc.Len() {
 		key, _ := doc.Member(i)
 		switch {
-		case !doc.stringKey(i):
+		case !doc.StringKey(i):
 			return "", false
 		case !slices.Contains(keys, key):
 			return key, false

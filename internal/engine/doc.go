@@ -102,14 +102,12 @@
 //
 // # Values, hashes and limits
 //
-// Value is a JSON value that keeps integers exact and tells 1 from 1.0. Its canonical
-// form, of which hashes are taken, has no white space, keys in code point order, the
-// shortest escapes and the shortest floats; see AppendCanonical. Numbers that are not
-// finite are read and have none.
+// Hashes are taken of the canonical form of a value; see package jsonvalue. Numbers that
+// are not finite are read and have none.
 //
 // A document (an adapter document, a contract, a fixture) has at most 131,072 bytes, 32
 // levels, 4,096 values and keys, and texts of 16,384 characters. JSON text inside a
-// result is not held to these but to the caps of ParseJSON.
+// result is not held to these but to the limits of package jsonvalue.
 //
 // # The reference
 //

@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Format is how a document is written.
@@ -23,36 +25,34 @@ const (
 // values and the length of texts after that.
 //
 // JSON may be UTF-8, UTF-16 or UTF-32; YAML is UTF-8. Errors are those of
-// ParseJSON, or of YAML: CodeUnsafeInput for anchors, aliases and tags that could do more
+// JSON text, or of YAML: CodeUnsafeInput for anchors, aliases and tags that could do more
 // than state a value.
-func ParseDocument(data []byte, format Format) (Value, error) {
+func ParseDocument(data []byte, format Format) (jsonvalue.Value, error) {
 	if len(data) > maxDocumentBytes {
-		return Value{}, errorf(CodeLimitExceeded, "document of more than %d bytes", maxDocumentBytes)
+		return jsonvalue.Value{}, errorf(CodeLimitExceeded, "document of more than %d bytes", maxDocumentBytes)
 	}
 	if format == FormatYAML {
 		v, err := parseYAML(string(data))
 		if err != nil {
-			return Value{}, err
+			return jsonvalue.Value{}, err
 		}
 		return v, checkLimits(v)
 	}
 	text, lone, err := decodeText(data)
 	if err != nil {
-		return Value{}, err
+		return jsonvalue.Value{}, err
 	}
-	v, size, err := scanJSON(text)
-	switch {
-	case err != nil && err != error(errLoneSurrogate):
-		return Value{}, err
-	case !size.within():
-		if err := checkLimits(v); err != nil {
-			return Value{}, err
-		}
+	v, err := jsonvalue.Parse(text)
+	if err != nil {
+		return jsonvalue.Value{}, refusal(err)
+	}
+	if err := checkLimits(v); err != nil {
+		return jsonvalue.Value{}, err
 	}
 	if lone {
-		err = errLoneSurrogate
+		return jsonvalue.Value{}, errLoneSurrogate
 	}
-	return v, err
+	return v, nil
 }
 
 // decodeText makes UTF-8 of a JSON text, whose encoding shows in its first bytes.
@@ -63,8 +63,7 @@ func decodeText(data []byte) (text string, lone bool, err error) {
 	case enc.width == 1:
 		data = data[enc.skip:]
 		if !utf8.Valid(data) {
-			text := string(data)
-			if err := invalidText(text); err != errLoneSurrogate {
+			if err := refusal(jsonvalue.CheckUTF8(string(data))); err.Code != CodeSchemaInvalid {
 				return "", false, err
 			}
 			return string(bytes.ToValidUTF8(data, []byte("\uFFFD"))), true, nil
@@ -87,7 +86,7 @@ func decodeText(data []byte) (text string, lone bool, err error) {
 		runes := units[:0]
 		for i := 0; i < len(units); i++ {
 			r := units[i]
-			if surrogate(r) {
+			if utf16.IsSurrogate(r) {
 				pair := utf8.RuneError
 				if enc.width == 2 && i+1 < len(units) {
 					pair = utf16.DecodeRune(r, units[i+1])

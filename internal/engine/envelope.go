@@ -6,6 +6,8 @@ package engine
 import (
 	"time"
 	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // The published limits of an envelope, in characters and entries.
@@ -42,8 +44,8 @@ type Envelope struct {
 	// cannot be bound; "" normally. It decides between rules 2 and 3.
 	Gap ReasonCode
 
-	user []Member // the metadata of the input
-	own  []Member // and of its adapter
+	user []jsonvalue.Member // the metadata of the input
+	own  []jsonvalue.Member // and of its adapter
 }
 
 // Envelope binds a reading to the identity of in, with defaults for what in does
@@ -158,10 +160,10 @@ func tooLong(text string, limit int) bool {
 
 // Metadata returns the metadata: the input's kind, then the user's scalars,
 // which may replace it, then what the adapter found, which replaces both.
-func (env *Envelope) Metadata() []Member {
-	all := make([]Member, 0, 1+len(env.user)+len(env.own))
+func (env *Envelope) Metadata() []jsonvalue.Member {
+	all := make([]jsonvalue.Member, 0, 1+len(env.user)+len(env.own))
 	at := make(map[string]int, cap(all))
-	put := func(m Member) {
+	put := func(m jsonvalue.Member) {
 		if i, ok := at[m.Key]; ok {
 			all[i] = m
 			return
@@ -169,7 +171,7 @@ func (env *Envelope) Metadata() []Member {
 		at[m.Key] = len(all)
 		all = append(all, m)
 	}
-	put(Member{Key: "input_kind", Value: String(env.InputKind.String())})
+	put(jsonvalue.Member{Key: "input_kind", Value: jsonvalue.String(env.InputKind.String())})
 	for _, m := range env.user {
 		put(m)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // What Read failed on has no ids to fall back on: that is an error, and none if
@@ -18,7 +19,7 @@ import (
 func TestEnvelopeOfFailedReading(t *testing.T) {
 	in := &engine.Input{
 		Kind: engine.KindJSON, SourceRef: "s", TargetRef: "t",
-		Body: engine.Array(engine.Float(math.NaN())),
+		Body: jsonvalue.Array(jsonvalue.Float(math.NaN())),
 	}
 	reading, err := in.Read()
 	requireCode(t, engine.CodeSchemaInvalid, err)

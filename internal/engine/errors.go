@@ -3,7 +3,12 @@
 
 package engine
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+)
 
 // ErrorCode is the stable, published name of what was wrong with an input.
 type ErrorCode string
@@ -62,6 +67,25 @@ func (c ErrorCode) general() ErrorCode {
 	}
 	return CodeSchemaInvalid
 }
+
+// refusal returns the Error for an error of jsonvalue.
+func refusal(err error) *Error {
+	var e *jsonvalue.Error
+	if !errors.As(err, &e) {
+		return errorf(CodeParseFailed, "%s", err)
+	}
+	code := CodeParseFailed
+	switch e.Code {
+	case jsonvalue.CodeLimitExceeded:
+		code = CodeLimitExceeded
+	case jsonvalue.CodeUnencodable:
+		code = CodeSchemaInvalid
+	}
+	return &Error{Code: code, Message: e.Message, Offset: e.Offset}
+}
+
+// errLoneSurrogate is the refusal of half of a surrogate pair in a document.
+var errLoneSurrogate = errorf(CodeSchemaInvalid, "text holds half of a surrogate pair, which cannot be encoded")
 
 // errorf makes an Error; the format must not be given content.
 func errorf(code ErrorCode, format string, args ...any) *Error {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Rejected is the decision that a fixture expects if its input or contract must
@@ -49,7 +51,7 @@ func (o Outcome) Meets(expected Outcome) bool {
 type Fixture struct {
 	Name      string
 	ClaimType ClaimType // a hint for readers; "" if there is none
-	Input     Value
+	Input     jsonvalue.Value
 	Expected  Outcome
 
 	bound       bool // there is a contract
@@ -70,15 +72,15 @@ const fixtureMust = 4
 // DecodeFixture reads a fixture. Errors have CodeContractInvalid, or the code of an
 // invalid contract in it. The input is read when the fixture is replayed, and so is
 // the contract of a fixture that expects a rejection: they may be invalid on purpose.
-func DecodeFixture(doc Value) (*Fixture, error) {
+func DecodeFixture(doc jsonvalue.Value) (*Fixture, error) {
 	invalid := func(path, format string, args ...any) (*Fixture, error) {
 		return nil, errorf(CodeContractInvalid, format, args...).at(path)
 	}
-	get := func(key string) Value {
+	get := func(key string) jsonvalue.Value {
 		v, _ := doc.Get(key)
 		return v
 	}
-	if doc.Kind() != ObjectKind {
+	if doc.Kind() != jsonvalue.ObjectKind {
 		return invalid("", "a fixture must be an object, not %s", doc.Kind())
 	}
 	if key, ok := unknownKey(doc, fixtureKeys); !ok {
@@ -89,7 +91,7 @@ func DecodeFixture(doc Value) (*Fixture, error) {
 			return invalid("", "fixture lacks %s", key)
 		}
 	}
-	if v := get("fixture_version"); !v.Bool() && !Equal(v, Int(1)) { // the reference takes true and 1.0 for 1
+	if v := get("fixture_version"); !v.Bool() && !jsonvalue.Equal(v, jsonvalue.Int(1)) { // the reference takes true and 1.0 for 1
 		return invalid("fixture_version", "fixture_version must be 1")
 	}
 	f := new(Fixture)
@@ -109,7 +111,7 @@ func DecodeFixture(doc Value) (*Fixture, error) {
 			return nil, e.at(strings.TrimSuffix("contract."+e.Path, "."))
 		}
 	}
-	if f.Input = get("input"); f.Input.Kind() != ObjectKind {
+	if f.Input = get("input"); f.Input.Kind() != jsonvalue.ObjectKind {
 		return invalid("input", "input must be an object")
 	}
 	if err := f.decodeExpected(get("expected")); err != nil {
@@ -118,11 +120,11 @@ func DecodeFixture(doc Value) (*Fixture, error) {
 	return f, nil
 }
 
-func (f *Fixture) decodeExpected(v Value) error {
+func (f *Fixture) decodeExpected(v jsonvalue.Value) error {
 	invalid := func(path, format string, args ...any) error {
 		return errorf(CodeContractInvalid, format, args...).at(path)
 	}
-	if v.Kind() != ObjectKind {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return invalid("expected", "expected must be an object")
 	}
 	if key, ok := unknownKey(v, expectationKeys); !ok {
@@ -143,12 +145,12 @@ func (f *Fixture) decodeExpected(v Value) error {
 	if reasons.IsNull() {
 		return nil
 	}
-	if reasons.Kind() != ArrayKind {
+	if reasons.Kind() != jsonvalue.ArrayKind {
 		return invalid("expected.reason_codes", "reason_codes must be a list")
 	}
 	for i := range reasons.Len() {
 		r := reasons.Index(i)
-		if r.Kind() != StringKind {
+		if r.Kind() != jsonvalue.StringKind {
 			return invalid("expected.reason_codes", "reason_codes must be strings")
 		}
 		f.Expected.ReasonCodes = append(f.Expected.ReasonCodes, r.Text())

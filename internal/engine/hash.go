@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"sync"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 const (
@@ -28,12 +30,12 @@ func releaseBuffer(p *[]byte, b []byte) {
 }
 
 // hash sets what follows from the hash of what was observed.
-func (r *Reading) hash(observed Value) error {
+func (r *Reading) hash(observed jsonvalue.Value) error {
 	p := buffers.Get().(*[]byte)
 	b, err := observed.AppendCanonical(*p)
 	defer releaseBuffer(p, b)
 	if err != nil {
-		return err
+		return refusal(err)
 	}
 	sum := sha256.Sum256(b)
 
@@ -57,6 +59,17 @@ func appendHash(dst []byte, sum [sha256.Size]byte) []byte {
 	return dst
 }
 
+// hexDigits returns four bytes in hexadecimal, the lowest byte first.
+func hexDigits(b uint32) uint64 {
+	const ones = 0x0101010101010101
+	const halves, letters = 0x0F * ones, 'a' - '0' - 10
+	w := uint64(b)
+	w = (w | w<<16) & 0x0000FFFF0000FFFF
+	w = (w | w<<8) & 0x00FF00FF00FF00FF // each byte has a space behind it
+	w = (w>>4 | w<<8) & halves          // for its low half
+	return w + '0'*ones + (w+6*ones)>>4&ones*letters
+}
+
 // The ids of a reading that was not hashed, because Read failed, are "".
 func (r *Reading) observationID() string { return r.ids[:r.idsMiddle()] }
 func (r *Reading) toolCallID() string    { return r.ids[r.idsMiddle():] }
@@ -64,7 +77,7 @@ func (r *Reading) idsMiddle() int        { return min(len(r.ids), len("obs-")+12
 
 // Hash returns the content hash of v: "sha256:" and the hexadecimal SHA-256 of
 // its canonical form. Errors are those of AppendCanonical.
-func Hash(v Value) (string, error) {
+func Hash(v jsonvalue.Value) (string, error) {
 	var r Reading
 	if err := r.hash(v); err != nil {
 		return "", err

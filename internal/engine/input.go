@@ -3,6 +3,8 @@
 
 package engine
 
+import "github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+
 // Input is an adapter document: a tool's result in the form that it came in,
 // and what is known about where it came from. DecodeInput reads one from a
 // document; telemetry code fills it in directly.
@@ -20,13 +22,13 @@ type Input struct {
 	ObservedAt    string
 	SourceVersion *string
 	EvidenceRefs  []string
-	Metadata      []Member // scalars; of equal keys the last counts
+	Metadata      []jsonvalue.Member // scalars; of equal keys the last counts
 
 	// Body is the result. KindJSON, KindText, KindHTTPJSON: the body. KindMCP: the
 	// result object (structuredContent, text or a list of content blocks, isError,
 	// outputSchema). KindStdio: an object (stdout, output_format, command). KindYAML: the text. KindClaimOnly:
 	// the claim.
-	Body Value
+	Body jsonvalue.Value
 
 	StatusCode int64 // KindHTTPJSON
 	ExitCode   int64 // KindStdio
@@ -50,8 +52,8 @@ type Input struct {
 // DecodeInput reads an adapter document. Errors have CodeSchemaInvalid. What is
 // wrong with a document's identity is reported by Envelope, not here, because
 // a result that cannot be read is the more telling error.
-func DecodeInput(doc Value) (*Input, error) {
-	if doc.Kind() != ObjectKind {
+func DecodeInput(doc jsonvalue.Value) (*Input, error) {
+	if doc.Kind() != jsonvalue.ObjectKind {
 		return nil, errorf(CodeSchemaInvalid, "the document must be an object, not %s", doc.Kind())
 	}
 	in := &Input{document: true}
@@ -80,7 +82,7 @@ var kindMarks = []struct {
 	{"status_code", KindHTTPJSON},
 }
 
-func (in *Input) decodeKind(doc Value) error {
+func (in *Input) decodeKind(doc jsonvalue.Value) error {
 	name, _ := doc.Get("kind")
 	if name.IsNull() {
 		in.Kind = KindJSON
@@ -100,7 +102,7 @@ func (in *Input) decodeKind(doc Value) error {
 	return nil
 }
 
-func (in *Input) decodeBody(doc Value) error {
+func (in *Input) decodeBody(doc jsonvalue.Value) error {
 	var err error
 	switch in.Kind {
 	case KindJSON:
@@ -115,7 +117,7 @@ func (in *Input) decodeBody(doc Value) error {
 		in.Body = doc
 	case KindYAML:
 		in.Body, _ = doc.Get("value")
-		if in.Body.Kind() != StringKind {
+		if in.Body.Kind() != jsonvalue.StringKind {
 			return errorf(CodeSchemaInvalid, "value must be a string")
 		}
 	case KindClaimOnly:
@@ -126,9 +128,9 @@ func (in *Input) decodeBody(doc Value) error {
 
 // code reads an integer. One that does not fit is as good as any other that is
 // out of every range that matters.
-func code(doc Value, key string) (int64, error) {
+func code(doc jsonvalue.Value, key string) (int64, error) {
 	v, _ := doc.Get(key)
-	if v.Kind() != IntKind {
+	if v.Kind() != jsonvalue.IntKind {
 		return 0, errorf(CodeSchemaInvalid, "%s must be an integer", key)
 	}
 	n, ok := v.Int64()
@@ -138,7 +140,7 @@ func code(doc Value, key string) (int64, error) {
 	return n, nil
 }
 
-func (in *Input) decodeIdentity(doc Value) {
+func (in *Input) decodeIdentity(doc jsonvalue.Value) {
 	in.SourceRef = in.ref(doc, "source_ref")
 	target := "target_ref"
 	if in.Kind == KindHTTPJSON {
@@ -166,19 +168,19 @@ func (in *Input) decodeIdentity(doc Value) {
 	if v, ok := doc.Get("evidence_refs"); ok && !v.IsNull() {
 		in.decodeEvidence(v)
 	}
-	if v, ok := doc.Get("metadata"); ok && v.Kind() == ObjectKind {
+	if v, ok := doc.Get("metadata"); ok && v.Kind() == jsonvalue.ObjectKind {
 		for i := range v.Len() {
 			key, value := v.Member(i)
-			if value.Kind() == ArrayKind || value.Kind() == ObjectKind || !v.stringKey(i) {
+			if value.Kind() == jsonvalue.ArrayKind || value.Kind() == jsonvalue.ObjectKind || !v.StringKey(i) {
 				continue
 			}
-			in.Metadata = append(in.Metadata, Member{Key: key, Value: value})
+			in.Metadata = append(in.Metadata, jsonvalue.Member{Key: key, Value: value})
 		}
 	}
 }
 
-func (in *Input) decodeEvidence(v Value) {
-	if v.Kind() != ArrayKind {
+func (in *Input) decodeEvidence(v jsonvalue.Value) {
+	if v.Kind() != jsonvalue.ArrayKind {
 		in.fault("evidence_refs must be a list")
 		return
 	}
@@ -189,7 +191,7 @@ func (in *Input) decodeEvidence(v Value) {
 }
 
 // ref reads a reference. A claim without a call may lack it.
-func (in *Input) ref(doc Value, key string) string {
+func (in *Input) ref(doc jsonvalue.Value, key string) string {
 	v, _ := doc.Get(key)
 	if v.IsNull() && in.Kind == KindClaimOnly {
 		return ""
@@ -199,14 +201,14 @@ func (in *Input) ref(doc Value, key string) string {
 
 // id reads an optional text. What is no string is ignored; an unquoted YAML time
 // is taken as it is written, so that an old observation stays old.
-func (in *Input) id(doc Value, key string) string {
+func (in *Input) id(doc jsonvalue.Value, key string) string {
 	v, ok := doc.Get(key)
 	switch {
 	case !ok:
 		return ""
-	case v.Kind() == TimestampKind && key == "observed_at":
-		return v.text
-	case v.Kind() != StringKind:
+	case v.Kind() == jsonvalue.TimestampKind && key == "observed_at":
+		return v.Timestamp()
+	case v.Kind() != jsonvalue.StringKind:
 		return ""
 	case key == "observed_at":
 		return in.text(v, key) // the clock does not stand in for an empty one
@@ -215,7 +217,7 @@ func (in *Input) id(doc Value, key string) string {
 }
 
 // text reads a string that must be given.
-func (in *Input) text(v Value, key string) string {
+func (in *Input) text(v jsonvalue.Value, key string) string {
 	text := v.Text()
 	if text == "" {
 		in.fault("%s must be a non-empty string", key)
@@ -224,10 +226,10 @@ func (in *Input) text(v Value, key string) string {
 }
 
 // optional reads a string that may be left out, but not be empty.
-func (in *Input) optional(v Value, key string) string {
+func (in *Input) optional(v jsonvalue.Value, key string) string {
 	text := v.Text()
 	switch {
-	case v.Kind() != StringKind:
+	case v.Kind() != jsonvalue.StringKind:
 		in.fault("%s must be a non-empty string", key)
 	case text == "" && in.late == nil:
 		in.late = errorf(CodeSchemaInvalid, "%s must be a non-empty string", key)

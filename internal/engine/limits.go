@@ -3,7 +3,11 @@
 
 package engine
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+)
 
 // The published limits of a document. They are small because documents are made
 // for one observation, and because whoever seals must be able to say that no
@@ -15,26 +19,22 @@ const (
 	maxStringLength  = 16_384 // characters of a string or key
 )
 
-func (e extent) within() bool {
-	return e.depth <= maxDepth && e.nodes <= maxNodes && e.longest <= maxStringLength
-}
-
 // checkLimits holds a value to the limits of a document.
-func checkLimits(v Value) error {
+func checkLimits(v jsonvalue.Value) error {
 	type level struct {
-		v    Value
+		v    jsonvalue.Value
 		next int
 	}
 	nodes := 0
 	// enter counts a value and reports whether it has children to go through.
-	enter := func(v Value, depth int) (bool, error) {
+	enter := func(v jsonvalue.Value, depth int) (bool, error) {
 		nodes++
 		switch {
 		case depth > maxDepth:
 			return false, errorf(CodeLimitExceeded, "document nested more than %d levels deep", maxDepth)
 		case nodes > maxNodes:
 			return false, errorf(CodeLimitExceeded, "document of more than %d values and keys", maxNodes)
-		case v.kind == StringKind && utf8.RuneCountInString(v.Text()) > maxStringLength:
+		case v.Kind() == jsonvalue.StringKind && utf8.RuneCountInString(v.Text()) > maxStringLength:
 			return false, errorf(CodeLimitExceeded, "text of more than %d characters", maxStringLength)
 		}
 		return v.Len() > 0, nil
@@ -51,13 +51,13 @@ func checkLimits(v Value) error {
 		}
 		i := l.next
 		l.next++
-		var child Value
-		if l.v.kind == ArrayKind {
+		var child jsonvalue.Value
+		if l.v.Kind() == jsonvalue.ArrayKind {
 			child = l.v.Index(i)
 		} else {
 			var key string
 			key, child = l.v.Member(i)
-			if l.v.stringKey(i) {
+			if l.v.StringKey(i) {
 				if nodes++; utf8.RuneCountInString(key) > maxStringLength {
 					return errorf(CodeLimitExceeded, "key of more than %d characters", maxStringLength)
 				}

@@ -6,6 +6,8 @@ package engine
 import (
 	"crypto/sha256"
 	"slices"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // redacted stands for a field whose content must not be told.
@@ -84,7 +86,7 @@ func (r *Record) AppendCanonical(dst []byte) []byte {
 func (r *Record) appendFields(dst []byte, fingerprint string) []byte {
 	text := func(key, value string) {
 		dst = append(append(dst, key...), ':')
-		dst = appendString(dst, value)
+		dst = jsonvalue.AppendString(dst, value)
 	}
 	text(`{"claim_type"`, string(r.ClaimType))
 	text(`,"decision"`, string(r.Decision))
@@ -110,31 +112,31 @@ func (r *Record) appendFields(dst []byte, fingerprint string) []byte {
 }
 
 // Fields returns the record's fields in the order in which they are published.
-func (r *Record) Fields() []Member {
-	list := func(key string, texts []Value) Value {
+func (r *Record) Fields() []jsonvalue.Member {
+	list := func(key string, texts []jsonvalue.Value) jsonvalue.Value {
 		if slices.Contains(r.hidden, key) {
-			return String(redacted)
+			return jsonvalue.String(redacted)
 		}
-		return Array(texts...)
+		return jsonvalue.Array(texts...)
 	}
-	return []Member{
-		{"resultseal_version", String(r.Version)},
-		{"decision", String(string(r.Decision))},
-		{"truth_state", String(string(r.TruthState))},
-		{"claim_type", String(string(r.ClaimType))},
-		{"reason_codes", list("reason_codes", stringValues(r.ReasonCodes))},
-		{"observation_id", String(r.ObservationID)},
-		{"tool_call_id", String(r.ToolCallID)},
-		{"source_ref", String(r.SourceRef)},
-		{"evidence_refs", list("evidence_refs", stringValues(r.EvidenceRefs))},
-		{"deterministic_fingerprint", String(r.Fingerprint)},
+	return []jsonvalue.Member{
+		{Key: "resultseal_version", Value: jsonvalue.String(r.Version)},
+		{Key: "decision", Value: jsonvalue.String(string(r.Decision))},
+		{Key: "truth_state", Value: jsonvalue.String(string(r.TruthState))},
+		{Key: "claim_type", Value: jsonvalue.String(string(r.ClaimType))},
+		{Key: "reason_codes", Value: list("reason_codes", stringValues(r.ReasonCodes))},
+		{Key: "observation_id", Value: jsonvalue.String(r.ObservationID)},
+		{Key: "tool_call_id", Value: jsonvalue.String(r.ToolCallID)},
+		{Key: "source_ref", Value: jsonvalue.String(r.SourceRef)},
+		{Key: "evidence_refs", Value: list("evidence_refs", stringValues(r.EvidenceRefs))},
+		{Key: "deterministic_fingerprint", Value: jsonvalue.String(r.Fingerprint)},
 	}
 }
 
-func stringValues[S ~string](texts []S) []Value {
-	values := make([]Value, len(texts))
+func stringValues[S ~string](texts []S) []jsonvalue.Value {
+	values := make([]jsonvalue.Value, len(texts))
 	for i, t := range texts {
-		values[i] = String(string(t))
+		values[i] = jsonvalue.String(string(t))
 	}
 	return values
 }
@@ -145,7 +147,7 @@ func appendStrings[S ~string](dst []byte, texts []S) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, string(s))
+		dst = jsonvalue.AppendString(dst, string(s))
 	}
 	return append(dst, ']')
 }

@@ -3,7 +3,11 @@
 
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+)
 
 // Evaluation is what the rules say about one observation.
 type Evaluation struct {
@@ -97,12 +101,14 @@ func (c *Contract) Evaluate(env *Envelope, p Payload, now time.Time) Evaluation 
 
 // sentinelMatches reports whether the payload, or one top-level value of it, is
 // the text that the source uses to say that there is nothing.
-func (c *Contract) sentinelMatches(v Value) bool {
+func (c *Contract) sentinelMatches(v jsonvalue.Value) bool {
 	if c.NotFoundSentinel == nil {
 		return false
 	}
-	is := func(v Value) bool { return v.Kind() == StringKind && v.Text() == *c.NotFoundSentinel }
-	if v.Kind() == ObjectKind {
+	is := func(v jsonvalue.Value) bool {
+		return v.Kind() == jsonvalue.StringKind && v.Text() == *c.NotFoundSentinel
+	}
+	if v.Kind() == jsonvalue.ObjectKind {
 		for i := range v.Len() {
 			if _, member := v.Member(i); is(member) {
 				return true
@@ -136,10 +142,10 @@ func (c *Contract) freshness(env *Envelope, now time.Time) (TruthState, []Reason
 
 // missingFields are the required fields that are no top-level keys of v. A key
 // with a null value is there; what is no object has no keys.
-func (c *Contract) missingFields(v Value) []string {
+func (c *Contract) missingFields(v jsonvalue.Value) []string {
 	var missing []string
 	for _, field := range c.RequiredFields {
-		if !v.has(field) {
+		if !v.Has(field) {
 			missing = append(missing, field)
 		}
 	}

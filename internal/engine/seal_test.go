@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 func evaluate(t *testing.T, c *Contract, in *Input, adjust func(*Envelope)) (Evaluation, Reading) {
@@ -26,7 +28,7 @@ func evaluate(t *testing.T, c *Contract, in *Input, adjust func(*Envelope)) (Eva
 // TestText: the payload of a text is the text, and nothing in it is looked for.
 func TestText(t *testing.T) {
 	in := benchmarkInput(KindText)
-	in.Body = String(`{"customer_id": 1}`)
+	in.Body = jsonvalue.String(`{"customer_id": 1}`)
 	ev, r := evaluate(t, benchmarkContract(), in, nil)
 	require.Equal(t, StateSealed, ev.TruthState)
 	want, err := Hash(in.Body)
@@ -35,12 +37,12 @@ func TestText(t *testing.T) {
 	ev, _ = evaluate(t, benchmarkContract("customer_id"), in, nil)
 	require.Equal(t, StatePartial, ev.TruthState)
 	require.Equal(t, []string{"customer_id"}, ev.MissingFields)
-	in.Body = String("")
+	in.Body = jsonvalue.String("")
 	ev, _ = evaluate(t, benchmarkContract(), in, nil)
 	require.Equal(t, StateEmpty, ev.TruthState)
 
 	// It is no published kind, so no document can name it.
-	_, err = DecodeInput(Object(Member{"kind", String("text")}))
+	_, err = DecodeInput(jsonvalue.Object(jsonvalue.Member{Key: "kind", Value: jsonvalue.String("text")}))
 	requireCoded(t, err, CodeSchemaInvalid)
 }
 
@@ -48,7 +50,7 @@ func TestText(t *testing.T) {
 // that could be seen, unless something is known to contradict itself.
 func TestGap(t *testing.T) {
 	in := benchmarkInput(KindJSON)
-	in.Body = String("{broken")
+	in.Body = jsonvalue.String("{broken")
 	in.TargetRef = "customer:43"
 	in.Gap = ReasonResultTruncated
 	is := func(state TruthState, reason ReasonCode, adjust func(*Envelope)) {
@@ -68,27 +70,29 @@ func TestGap(t *testing.T) {
 // TestMCPFromTelemetry: a result as the protocol defines it has its text in content
 // blocks; an adapter document has a text.
 func TestMCPFromTelemetry(t *testing.T) {
-	block := func(text string) Value {
-		return Object(Member{"type", String("text")}, Member{"text", String(text)})
+	block := func(text string) jsonvalue.Value {
+		return jsonvalue.Object(jsonvalue.Member{Key: "type", Value: jsonvalue.String("text")}, jsonvalue.Member{Key: "text", Value: jsonvalue.String(text)})
 	}
-	image := Object(Member{"type", String("image")}, Member{"data", String("AA==")})
-	read := func(parse bool, members ...Member) Payload {
-		in := Input{Kind: KindMCP, Body: Object(members...), ParseText: parse}
+	image := jsonvalue.Object(jsonvalue.Member{Key: "type", Value: jsonvalue.String("image")}, jsonvalue.Member{Key: "data", Value: jsonvalue.String("AA==")})
+	read := func(parse bool, members ...jsonvalue.Member) Payload {
+		in := Input{Kind: KindMCP, Body: jsonvalue.Object(members...), ParseText: parse}
 		r, err := in.Read()
 		require.NoError(t, err)
 		return r.Payload
 	}
-	content := func(blocks ...Value) Member { return Member{"content", Array(blocks...)} }
+	content := func(blocks ...jsonvalue.Value) jsonvalue.Member {
+		return jsonvalue.Member{Key: "content", Value: jsonvalue.Array(blocks...)}
+	}
 	require.Equal(t, "a\nb", read(false, content(block("a"), block("b"))).Value.Text())
 	require.Equal(t, `{"a":1}`, read(false, content(block(`{"a":1}`))).Value.Text())
-	require.Equal(t, ObjectKind, read(true, content(block(`{"a":1}`))).Value.Kind())
+	require.Equal(t, jsonvalue.ObjectKind, read(true, content(block(`{"a":1}`))).Value.Kind())
 	require.Equal(t, "no JSON", read(true, content(block("no JSON"))).Value.Text())
 	require.True(t, read(true, content(block("no JSON"))).Parsed)
 	require.Equal(t, 2, read(false, content(block("a"), image)).Value.Len())
 	require.True(t, read(false, content()).Value.IsNull())
-	require.Equal(t, IntKind, read(false, content(block("x")), Member{"structuredContent", Int(1)}).Value.Kind())
+	require.Equal(t, jsonvalue.IntKind, read(false, content(block("x")), jsonvalue.Member{Key: "structuredContent", Value: jsonvalue.Int(1)}).Value.Kind())
 
-	in, err := DecodeInput(Object(Member{"kind", String("mcp")}, content(block("a"))))
+	in, err := DecodeInput(jsonvalue.Object(jsonvalue.Member{Key: "kind", Value: jsonvalue.String("mcp")}, content(block("a"))))
 	require.NoError(t, err)
 	r, err := in.Read()
 	require.NoError(t, err)
@@ -98,16 +102,16 @@ func TestMCPFromTelemetry(t *testing.T) {
 // TestTransportOfUnreadable: how far a call came is known though its result cannot be
 // hashed.
 func TestTransportOfUnreadable(t *testing.T) {
-	notFinite, err := ParseJSON("[NaN]")
+	notFinite, err := jsonvalue.Parse("[NaN]")
 	require.NoError(t, err)
-	for _, body := range []Value{String("\xff"), notFinite} {
+	for _, body := range []jsonvalue.Value{jsonvalue.String("\xff"), notFinite} {
 		for _, tc := range []struct {
 			in   Input
 			want TransportState
 		}{
 			{Input{Kind: KindHTTPJSON, StatusCode: 500, Body: body}, TransportError},
 			{Input{Kind: KindHTTPJSON, StatusCode: 200, Body: body}, Transported},
-			{Input{Kind: KindStdio, ExitCode: 1, Body: Object(Member{"stdout", body})}, TransportError},
+			{Input{Kind: KindStdio, ExitCode: 1, Body: jsonvalue.Object(jsonvalue.Member{Key: "stdout", Value: body})}, TransportError},
 			{Input{Kind: KindClaimOnly, Body: body}, Attempted},
 		} {
 			r, err := tc.in.Read()
@@ -130,11 +134,11 @@ func TestTransportOfUnreadable(t *testing.T) {
 // TestInputErrorsBeforeIdentity: a result that cannot be read is told before an
 // identity that is wrong.
 func TestInputErrorsBeforeIdentity(t *testing.T) {
-	in, err := DecodeInput(Object(Member{"kind", String("yaml")}, Member{"value", String("*a")}))
+	in, err := DecodeInput(jsonvalue.Object(jsonvalue.Member{Key: "kind", Value: jsonvalue.String("yaml")}, jsonvalue.Member{Key: "value", Value: jsonvalue.String("*a")}))
 	require.NoError(t, err)
 	_, err = in.Read()
 	requireCoded(t, err, CodeUnsafeInput)
-	in, err = DecodeInput(Object(Member{"body", Int(1)}))
+	in, err = DecodeInput(jsonvalue.Object(jsonvalue.Member{Key: "body", Value: jsonvalue.Int(1)}))
 	require.NoError(t, err)
 	r, err := in.Read()
 	require.NoError(t, err)
@@ -186,18 +190,18 @@ func TestEnvelopeLimits(t *testing.T) {
 // the last.
 func TestMetadata(t *testing.T) {
 	in := benchmarkInput(KindMCP)
-	in.Metadata = []Member{{"a", Int(1)}, {"input_kind", String("mine")}, {"protocol_conflict", Bool(false)}, {"a", Int(2)}}
-	in.Body = Object(Member{"isError", Bool(true)}, Member{"text", String("x")})
+	in.Metadata = []jsonvalue.Member{{Key: "a", Value: jsonvalue.Int(1)}, {Key: "input_kind", Value: jsonvalue.String("mine")}, {Key: "protocol_conflict", Value: jsonvalue.Bool(false)}, {Key: "a", Value: jsonvalue.Int(2)}}
+	in.Body = jsonvalue.Object(jsonvalue.Member{Key: "isError", Value: jsonvalue.Bool(true)}, jsonvalue.Member{Key: "text", Value: jsonvalue.String("x")})
 	r, err := in.Read()
 	require.NoError(t, err)
 	env, err := in.Envelope(r, benchmarkNow)
 	require.NoError(t, err)
 	require.True(t, env.ProtocolConflict)
-	require.Equal(t, []Member{{"input_kind", String("mine")}, {"a", Int(2)}, {"protocol_conflict", Bool(true)}}, env.Metadata())
+	require.Equal(t, []jsonvalue.Member{{Key: "input_kind", Value: jsonvalue.String("mine")}, {Key: "a", Value: jsonvalue.Int(2)}, {Key: "protocol_conflict", Value: jsonvalue.Bool(true)}}, env.Metadata())
 
 	in.Metadata = nil
 	for i := range maxMetadata {
-		in.Metadata = append(in.Metadata, Member{strings.Repeat("k", i+1), Null()})
+		in.Metadata = append(in.Metadata, jsonvalue.Member{Key: strings.Repeat("k", i+1)})
 	}
 	_, err = in.Envelope(r, benchmarkNow)
 	requireCoded(t, err, CodeSchemaInvalid)
@@ -231,7 +235,7 @@ func TestAgeLimit(t *testing.T) {
 		time.Minute + time.Nanosecond: StateSealed, // nothing is finer than a microsecond
 	} {
 		in := benchmarkInput(KindJSON)
-		in.Body = Int(1)
+		in.Body = jsonvalue.Int(1)
 		in.ObservedAt = benchmarkNow.Format(time.RFC3339)
 		r, err := in.Read()
 		require.NoError(t, err)
@@ -244,42 +248,44 @@ func TestAgeLimit(t *testing.T) {
 // TestContractOrder: of two faults the one that is checked first is told, which
 // shows in the code.
 func TestContractOrder(t *testing.T) {
-	good := []Member{
-		{"schema_version", String("1")},
-		{"claim_type", String("found")},
-		{"required_fields", Array()},
-		{"freshness", Object(Member{"mode", String("not_required")})},
-		{"source_ref", String("s")},
-		{"target_ref", String("t")},
+	good := []jsonvalue.Member{
+		{Key: "schema_version", Value: jsonvalue.String("1")},
+		{Key: "claim_type", Value: jsonvalue.String("found")},
+		{Key: "required_fields", Value: jsonvalue.Array()},
+		{Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("not_required")})},
+		{Key: "source_ref", Value: jsonvalue.String("s")},
+		{Key: "target_ref", Value: jsonvalue.String("t")},
 	}
-	with := func(members ...Member) Value { return Object(append(append([]Member(nil), good...), members...)...) }
+	with := func(members ...jsonvalue.Member) jsonvalue.Value {
+		return jsonvalue.Object(append(append([]jsonvalue.Member(nil), good...), members...)...)
+	}
 	_, err := DecodeContract(with())
 	require.NoError(t, err)
-	wrongType := Member{"source_ref", Int(1)} // SCHEMA_INVALID
-	for name, m := range map[string]Member{
-		"version":        {"schema_version", Int(1)},
-		"unknown key":    {"x", Int(1)},
-		"freshness":      {"freshness", Int(1)},
-		"freshness key":  {"freshness", Object(Member{"mode", String("not_required")}, Member{"x", Null()})},
-		"mode":           {"freshness", Object(Member{"mode", String("x")})},
-		"age type":       {"freshness", Object(Member{"mode", String("not_required")}, Member{"max_age_seconds", Bool(true)})},
-		"effect flag":    {"effect_evidence_required", Null()},
-		"claim":          {"claim_type", String("sealed")},
-		"fields":         {"required_fields", Null()},
-		"type of fields": {"required_fields", Array(Int(1))},
+	wrongType := jsonvalue.Member{Key: "source_ref", Value: jsonvalue.Int(1)} // SCHEMA_INVALID
+	for name, m := range map[string]jsonvalue.Member{
+		"version":        {Key: "schema_version", Value: jsonvalue.Int(1)},
+		"unknown key":    {Key: "x", Value: jsonvalue.Int(1)},
+		"freshness":      {Key: "freshness", Value: jsonvalue.Int(1)},
+		"freshness key":  {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("not_required")}, jsonvalue.Member{Key: "x", Value: jsonvalue.Null()})},
+		"mode":           {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("x")})},
+		"age type":       {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("not_required")}, jsonvalue.Member{Key: "max_age_seconds", Value: jsonvalue.Bool(true)})},
+		"effect flag":    {Key: "effect_evidence_required", Value: jsonvalue.Null()},
+		"claim":          {Key: "claim_type", Value: jsonvalue.String("sealed")},
+		"fields":         {Key: "required_fields", Value: jsonvalue.Null()},
+		"type of fields": {Key: "required_fields", Value: jsonvalue.Array(jsonvalue.Int(1))},
 	} {
 		_, err := DecodeContract(with(wrongType, m))
 		requireCoded(t, err, CodeContractInvalid)
 		_ = name
 	}
-	for name, m := range map[string]Member{
-		"age of another mode": {"freshness", Object(Member{"mode", String("not_required")}, Member{"max_age_seconds", Int(1)})},
-		"age missing":         {"freshness", Object(Member{"mode", String("max_age_seconds")})},
-		"age out of range":    {"freshness", Object(Member{"mode", String("max_age_seconds")}, Member{"max_age_seconds", Int(-1)})},
-		"version missing":     {"freshness", Object(Member{"mode", String("source_version")})},
-		"empty target":        {"target_ref", String("")},
-		"empty field":         {"required_fields", Array(String(""))},
-		"long sentinel":       {"not_found_sentinel", String(strings.Repeat("x", 257))},
+	for name, m := range map[string]jsonvalue.Member{
+		"age of another mode": {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("not_required")}, jsonvalue.Member{Key: "max_age_seconds", Value: jsonvalue.Int(1)})},
+		"age missing":         {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("max_age_seconds")})},
+		"age out of range":    {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("max_age_seconds")}, jsonvalue.Member{Key: "max_age_seconds", Value: jsonvalue.Int(-1)})},
+		"version missing":     {Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String("source_version")})},
+		"empty target":        {Key: "target_ref", Value: jsonvalue.String("")},
+		"empty field":         {Key: "required_fields", Value: jsonvalue.Array(jsonvalue.String(""))},
+		"long sentinel":       {Key: "not_found_sentinel", Value: jsonvalue.String(strings.Repeat("x", 257))},
 	} {
 		_, err := DecodeContract(with(m))
 		requireCoded(t, err, CodeContractInvalid)
@@ -293,7 +299,7 @@ func TestContractOrder(t *testing.T) {
 // hash of everything else.
 func TestRecord(t *testing.T) {
 	in := benchmarkInput(KindJSON)
-	in.Body = Int(1)
+	in.Body = jsonvalue.Int(1)
 	c := benchmarkContract()
 	r, err := in.Read()
 	require.NoError(t, err)
@@ -306,11 +312,11 @@ func TestRecord(t *testing.T) {
 		record, err := NewRecord(c, &env, ev, []string{field.Key})
 		require.NoError(t, err)
 		require.NotEqual(t, plain.Fingerprint, record.Fingerprint)
-		published, err := ParseJSON(string(record.AppendCanonical(nil)))
+		published, err := jsonvalue.Parse(string(record.AppendCanonical(nil)))
 		require.NoError(t, err)
 		got, _ := published.Get(field.Key)
 		require.Equal(t, redacted, got.Text())
-		require.True(t, Equal(Object(record.Fields()...), published))
+		require.True(t, jsonvalue.Equal(jsonvalue.Object(record.Fields()...), published))
 	}
 	for _, field := range []string{"deterministic_fingerprint", "nope", "reason_codes.0"} {
 		record, err := NewRecord(c, &env, ev, []string{field})
@@ -318,7 +324,7 @@ func TestRecord(t *testing.T) {
 		require.Equal(t, plain.Fingerprint, record.Fingerprint)
 	}
 	fields := plain.Fields()
-	hash, err := Hash(Object(fields[:9]...))
+	hash, err := Hash(jsonvalue.Object(fields[:9]...))
 	require.NoError(t, err)
 	require.Equal(t, hash, plain.Fingerprint)
 }

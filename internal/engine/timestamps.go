@@ -275,3 +275,13 @@ func firstMonday(year int) int64 {
 func weeksIn(year int) int {
 	return int(firstMonday(year+1)-firstMonday(year)) / 7
 }
+
+// digits returns where the decimal digits from i on end.
+func digits(text string, i int) int {
+	for i < len(text) && isDigit(text[i]) {
+		i++
+	}
+	return i
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }

@@ -6,6 +6,8 @@ package engine
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // maxYAMLDepth bounds what is made into values at all; the published limit is
@@ -19,25 +21,25 @@ var errYAMLDepth = errorf(CodeLimitExceeded, "YAML: nested more than %d levels d
 // CodeLimitExceeded for nesting beyond all reason; then, whichever comes first in the
 // document, CodeUnsafeInput for a construct that no data needs and CodeParseFailed for a scalar
 // that is not of its form; and CodeLimitExceeded for a document that is a time and nothing else.
-func parseYAML(text string) (Value, error) {
+func parseYAML(text string) (jsonvalue.Value, error) {
 	if !utf8.ValidString(text) {
-		return Value{}, errorf(CodeParseFailed, "YAML: text is not UTF-8")
+		return jsonvalue.Value{}, errorf(CodeParseFailed, "YAML: text is not UTF-8")
 	}
 	docs, unsafe, unpaired, err := parseYAMLTree(text)
 	switch {
 	case err != nil:
-		return Value{}, err
+		return jsonvalue.Value{}, err
 	case unsafe:
-		return Value{}, errorf(CodeUnsafeInput, "YAML: anchors, aliases and tags of other types are refused")
+		return jsonvalue.Value{}, errorf(CodeUnsafeInput, "YAML: anchors, aliases and tags of other types are refused")
 	case len(docs) > 1:
-		return Value{}, errorf(CodeParseFailed, "YAML: more than one document")
+		return jsonvalue.Value{}, errorf(CodeParseFailed, "YAML: more than one document")
 	case len(docs) == 0:
-		return Null(), nil
+		return jsonvalue.Null(), nil
 	}
 	v, err := buildYAML(docs[0])
 	switch {
 	case err != nil:
-	case v.kind == TimestampKind:
+	case v.Kind() == jsonvalue.TimestampKind:
 		err = errorf(CodeLimitExceeded, "YAML: the document must be a mapping, a sequence or a scalar, not a time")
 	case unpaired:
 		err = errLoneSurrogate
@@ -47,10 +49,10 @@ func parseYAML(text string) (Value, error) {
 
 // parseYAMLPayload reads a YAML text that is a result, and holds it to the limits
 // of a document.
-func parseYAMLPayload(text string) (Value, error) {
+func parseYAMLPayload(text string) (jsonvalue.Value, error) {
 	v, err := parseYAML(text)
 	if err != nil {
-		return Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	return v, checkLimits(v)
 }
@@ -59,7 +61,7 @@ func parseYAMLPayload(text string) (Value, error) {
 type yamlBuild struct {
 	node  *yamlNode
 	tag   string
-	value Value
+	value jsonvalue.Value
 	// The values of a collection, and of a mapping the keys before them.
 	keys, values []*yamlBuild
 }
@@ -70,15 +72,15 @@ type yamlBuilder struct {
 	queue []*yamlBuild // every node so far, children after their parents
 }
 
-func buildYAML(root *yamlNode) (Value, error) {
+func buildYAML(root *yamlNode) (jsonvalue.Value, error) {
 	b := new(yamlBuilder)
 	top, err := b.add(root, root.tagOf())
 	if err != nil {
-		return Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	for i := 0; i < len(b.queue); i++ {
 		if err := b.queue[i].expand(b); err != nil {
-			return Value{}, err
+			return jsonvalue.Value{}, err
 		}
 	}
 	for _, n := range slices.Backward(b.queue) { // children before their parents
@@ -161,26 +163,24 @@ func (c *yamlBuild) expand(b *yamlBuilder) error {
 
 // assemble makes a collection's value of its children's.
 func (c *yamlBuild) assemble() {
-	made := &composite{members: make([]Member, len(c.values))}
-	for i, v := range c.values {
-		made.members[i].Value = v.value
-	}
 	switch c.tag {
 	case "seq":
-		c.value = Value{kind: ArrayKind, made: made}
+		elements := make([]jsonvalue.Value, len(c.values))
+		for i, v := range c.values {
+			elements[i] = v.value
+		}
+		c.value = jsonvalue.Array(elements...)
 	case "map":
+		members, odd := make([]jsonvalue.Member, len(c.keys)), make([]bool, len(c.keys))
 		for i, k := range c.keys {
-			if k.value.kind == StringKind {
-				made.members[i].Key = k.value.text
+			members[i].Value = c.values[i].value
+			if k.value.Kind() == jsonvalue.StringKind {
+				members[i].Key = k.value.Text()
 				continue
 			}
-			if made.odd == nil {
-				made.odd = make([]bool, len(c.keys))
-			}
-			made.members[i].Key, made.odd[i] = yamlKeyIdentity(k.value, k.node.text, i), true
+			members[i].Key, odd[i] = yamlKeyIdentity(k.value, k.node.text, i), true
 		}
-		made.settle()
-		c.value = Value{kind: ObjectKind, made: made}
+		c.value = jsonvalue.Mapping(members, odd)
 	}
 }
 

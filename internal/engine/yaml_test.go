@@ -235,7 +235,9 @@ func TestYAML(t *testing.T) {
 		v, err := parseYAML(tc.text)
 		var got []byte
 		if err == nil {
-			got, err = v.AppendCanonical(nil)
+			if got, err = v.AppendCanonical(nil); err != nil {
+				err = refusal(err)
+			}
 		}
 		answer := string(got)
 		var coded *Error
@@ -269,7 +271,7 @@ func TestYAMLKeys(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, v.Len(), text)
 		_, err = v.AppendCanonical(nil)
-		requireCoded(t, err, CodeSchemaInvalid)
+		requireCoded(t, refusal(err), CodeSchemaInvalid)
 	}
 	v, err := parseYAML("{1: a, x: b, true: c}")
 	require.NoError(t, err)
@@ -318,14 +320,6 @@ func TestHostileTexts(t *testing.T) {
 			requireFast(t, half(pair[0], pair[1]), format)
 		}
 	}
-	deep := strings.Repeat("[", maxJSONDepth+1)
-	_, err := ParseJSON(deep)
-	requireCoded(t, err, CodeLimitExceeded)
-	v, err := ParseJSON(strings.Repeat("[", maxJSONDepth) + strings.Repeat("]", maxJSONDepth))
-	require.NoError(t, err)
-	requireFixedPoint(t, v)
-	_, err = ParseJSON(strings.Repeat(" ", maxJSONBytes+1))
-	requireCoded(t, err, CodeLimitExceeded)
 }
 
 func requireFast(t *testing.T, text string, format Format) {
@@ -333,7 +327,9 @@ func requireFast(t *testing.T, text string, format Format) {
 	start := time.Now()
 	v, err := ParseDocument([]byte(text), format)
 	if err == nil {
-		_, err = v.AppendCanonical(nil)
+		if _, err = v.AppendCanonical(nil); err != nil {
+			err = refusal(err)
+		}
 	}
 	if err != nil {
 		requireCoded(t, err, CodeParseFailed, CodeLimitExceeded, CodeSchemaInvalid, CodeUnsafeInput)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // yamlPlain are the forms in which a plain scalar is more than a string, in the
@@ -67,15 +69,15 @@ func (n *yamlNode) tagOf() string {
 // scalarValue returns the value of a scalar node of the given tag. Errors have
 // CodeParseFailed for a text that is not of the tag's form, and CodeUnsafeInput for a
 // tag that has no value.
-func yamlScalarValue(tag, text string) (Value, error) {
+func yamlScalarValue(tag, text string) (jsonvalue.Value, error) {
 	if len(text) > maxStringLength && (tag == "int" || tag == "float") {
-		return Value{}, errorf(CodeLimitExceeded, "YAML: number of more than %d characters", maxStringLength)
+		return jsonvalue.Value{}, errorf(CodeLimitExceeded, "YAML: number of more than %d characters", maxStringLength)
 	}
-	var v Value
+	var v jsonvalue.Value
 	ok := true
 	switch tag {
 	case "str":
-		v = String(text)
+		v = jsonvalue.String(text)
 	case "null":
 	case "bool":
 		v, ok = yamlBool(text)
@@ -84,28 +86,28 @@ func yamlScalarValue(tag, text string) (Value, error) {
 	case "float":
 		v, ok = yamlFloat(text)
 	case "timestamp":
-		v = Value{kind: TimestampKind, text: text}
+		v = jsonvalue.Timestamp(text)
 		_, ok = yamlTimestamp(text)
 	default:
-		return Value{}, errorf(CodeUnsafeInput, "YAML: %s where there is nothing to merge or replace", tag)
+		return jsonvalue.Value{}, errorf(CodeUnsafeInput, "YAML: %s where there is nothing to merge or replace", tag)
 	}
 	if !ok {
-		return Value{}, errorf(CodeParseFailed, "YAML: text that is no %s", tag)
+		return jsonvalue.Value{}, errorf(CodeParseFailed, "YAML: text that is no %s", tag)
 	}
 	return v, nil
 }
 
-func yamlBool(text string) (Value, bool) {
+func yamlBool(text string) (jsonvalue.Value, bool) {
 	switch strings.ToLower(text) {
 	case "yes", "true", "on":
-		return Bool(true), true
+		return jsonvalue.Bool(true), true
 	case "no", "false", "off":
-		return Bool(false), true
+		return jsonvalue.Bool(false), true
 	}
-	return Value{}, false
+	return jsonvalue.Value{}, false
 }
 
-func yamlInt(text string) (Value, bool) {
+func yamlInt(text string) (jsonvalue.Value, bool) {
 	text = strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(text, "-")
 	if text != "" && (text[0] == '-' || text[0] == '+') {
@@ -136,15 +138,12 @@ func yamlInt(text string) (Value, bool) {
 		n, ok = bigInt(text, 10)
 	}
 	if !ok {
-		return Value{}, false
+		return jsonvalue.Value{}, false
 	}
 	if negative {
 		n.Neg(n)
 	}
-	if n.IsInt64() {
-		return Int(n.Int64()), true
-	}
-	return Value{kind: IntKind, text: n.String(), exact: true}, true
+	return jsonvalue.BigInt(n), true
 }
 
 // bigInt reads an integer as an explicit tag lets it be written: with spaces
@@ -161,7 +160,7 @@ func bigInt(text string, base int) (*big.Int, bool) {
 			text = text[2:]
 		}
 	}
-	if text == "" || text[0] == '-' || text[0] == '+' || base == 10 && len(text) > maxIntDigits {
+	if text == "" || text[0] == '-' || text[0] == '+' || base == 10 && len(text) > jsonvalue.MaxIntDigits {
 		return nil, false
 	}
 	return new(big.Int).SetString(sign+text, base)
@@ -177,7 +176,7 @@ func asciiDigits(text string) string {
 	}, text)
 }
 
-func yamlFloat(text string) (Value, bool) {
+func yamlFloat(text string) (jsonvalue.Value, bool) {
 	text = strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	sign := 1.0
 	if text != "" && (text[0] == '-' || text[0] == '+') {
@@ -195,7 +194,7 @@ func yamlFloat(text string) (Value, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) == 1 {
 		f, ok := parseFloat(text)
-		return Float(sign * f), ok
+		return jsonvalue.Float(sign * f), ok
 	}
 	// Each place is rounded on its own: its power of 60 is exact until then, and must
 	// be a finite float.
@@ -204,12 +203,12 @@ func yamlFloat(text string) (Value, bool) {
 		digit, ok := parseFloat(part)
 		power, _ := new(big.Float).SetInt(base).Float64()
 		if !ok || math.IsInf(power, 0) {
-			return Value{}, false
+			return jsonvalue.Value{}, false
 		}
 		value += digit * power
 		base.Mul(base, big.NewInt(60))
 	}
-	return Float(sign * value), true
+	return jsonvalue.Float(sign * value), true
 }
 
 // parseFloat reads a decimal float; one that overflows is infinite.
@@ -255,14 +254,17 @@ func yamlTimestamp(text string) (identity string, ok bool) {
 // yamlKeyIdentity returns a text that is the same for keys that replace each other,
 // of which none is a string: true is 1 and 1.0, and times are equal at one instant.
 // The text and the place are those of the key.
-func yamlKeyIdentity(key Value, text string, place int) string {
+func yamlKeyIdentity(key jsonvalue.Value, text string, place int) string {
 	switch key.Kind() {
-	case BoolKind:
-		return strconv.FormatUint(key.bits, 10)
-	case IntKind:
+	case jsonvalue.BoolKind:
+		if key.Bool() {
+			return "1"
+		}
+		return "0"
+	case jsonvalue.IntKind:
 		digits, _ := key.Scalar()
 		return digits
-	case FloatKind:
+	case jsonvalue.FloatKind:
 		f, _ := key.Float64()
 		switch {
 		case math.IsNaN(f) && strings.HasSuffix(strings.ToLower(strings.ReplaceAll(text, "_", "")), ".nan"):
@@ -274,7 +276,7 @@ func yamlKeyIdentity(key Value, text string, place int) string {
 			return n.String()
 		}
 		return strconv.FormatFloat(f, 'g', -1, 64)
-	case TimestampKind:
+	case jsonvalue.TimestampKind:
 		identity, _ := yamlTimestamp(text)
 		return identity
 	}

@@ -6,6 +6,8 @@ package engine
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 func (s *yamlScanner) directive() error {
@@ -98,8 +100,8 @@ func (s *yamlScanner) digits() (string, error) {
 	switch {
 	case n == 0:
 		return "", s.fail("version without a digit")
-	case n > maxIntDigits:
-		return "", errorf(CodeLimitExceeded, "YAML: version of more than %d digits", maxIntDigits)
+	case n > jsonvalue.MaxIntDigits:
+		return "", errorf(CodeLimitExceeded, "YAML: version of more than %d digits", jsonvalue.MaxIntDigits)
 	}
 	return s.take(n), nil
 }

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -186,7 +187,7 @@ func (s *yamlScanner) escape() ([]rune, error) {
 			return nil, s.fail("escape beyond the last character")
 		}
 		s.forward(n)
-		if surrogate(rune(v)) { // two of them do not make a pair
+		if utf16.IsSurrogate(rune(v)) { // two of them do not make a pair
 			s.unpaired = true
 			v = utf8.RuneError
 		}

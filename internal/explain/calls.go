@@ -11,6 +11,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -478,20 +479,20 @@ func (e *explanation) unresolved(t *score.Trial) {
 }
 
 // shape says what a value is, and nothing of what it says.
-func shape(v engine.Value) string {
+func shape(v jsonvalue.Value) string {
 	switch v.Kind() {
-	case engine.NullKind:
+	case jsonvalue.NullKind:
 		return "null"
-	case engine.BoolKind:
+	case jsonvalue.BoolKind:
 		return "a boolean"
-	case engine.IntKind, engine.FloatKind:
+	case jsonvalue.IntKind, jsonvalue.FloatKind:
 		return "a number"
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		if v.Text() == "" {
 			return "an empty text"
 		}
 		return "a text of " + plural(len([]rune(v.Text())), "character")
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		if v.Len() == 0 {
 			return "an empty list"
 		}
@@ -508,12 +509,12 @@ func shape(v engine.Value) string {
 const maxShown = 4000
 
 // content shows a value, if content is to be shown.
-func (e *explanation) content(v engine.Value) {
+func (e *explanation) content(v jsonvalue.Value) {
 	if !e.o.Content {
 		return
 	}
 	text := v.Text()
-	if v.Kind() != engine.StringKind {
+	if v.Kind() != jsonvalue.StringKind {
 		canonical, err := v.AppendCanonical(nil)
 		if err != nil {
 			return

@@ -17,9 +17,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/explain"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -193,16 +193,16 @@ func compared(trace *explain.Trace) string {
 // contents are the texts of arguments, results and messages.
 func contents(a *score.Account) []string {
 	var out []string
-	var add func(v engine.Value)
-	add = func(v engine.Value) {
+	var add func(v jsonvalue.Value)
+	add = func(v jsonvalue.Value) {
 		switch v.Kind() {
-		case engine.StringKind:
+		case jsonvalue.StringKind:
 			out = append(out, v.Text())
-		case engine.ArrayKind:
+		case jsonvalue.ArrayKind:
 			for i := range v.Len() {
 				add(v.Index(i))
 			}
-		case engine.ObjectKind:
+		case jsonvalue.ObjectKind:
 			for i := range v.Len() {
 				_, member := v.Member(i)
 				add(member)

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // place is where something stands in a span.
@@ -73,9 +73,9 @@ func (e *explanation) valueAt(span int, c *genai.Content, names func(*genai.Dial
 // holds reports whether an attribute has the value.
 func holds(v pcommon.Value, c *genai.Content) bool {
 	if v.Type() == pcommon.ValueTypeStr {
-		return c.Value.Kind() == engine.StringKind && c.Value.Text() == v.Str()
+		return c.Value.Kind() == jsonvalue.StringKind && c.Value.Text() == v.Str()
 	}
-	return engine.Equal(genai.ValueOf(v), c.Value)
+	return jsonvalue.Equal(genai.ValueOf(v), c.Value)
 }
 
 func argumentNames(d *genai.Dialect) ([]string, []genai.EventAttribute) {

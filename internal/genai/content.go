@@ -6,7 +6,7 @@ package genai
 import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Form says in which form a value stood in the telemetry.
@@ -27,7 +27,7 @@ const (
 type Content struct {
 	Form Form
 	// Value is a string value for Text and the value itself for Structured.
-	Value engine.Value
+	Value jsonvalue.Value
 	// Dropped is set when the value is absent and the SDK reported dropped
 	// attributes or events at the place where it should stand.
 	Dropped bool
@@ -61,18 +61,18 @@ func contentOfText(s string, d *Dialect) Content {
 	if placeholder(s, d) {
 		return Content{}
 	}
-	return Content{Form: Text, Value: engine.String(s), Dialect: d}
+	return Content{Form: Text, Value: jsonvalue.String(s), Dialect: d}
 }
 
 // contentOfValue reads a value that is part of an already parsed message list.
-func contentOfValue(v engine.Value, d *Dialect) Content {
+func contentOfValue(v jsonvalue.Value, d *Dialect) Content {
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		if text := v.Text(); placeholder(text, d) || d.placeholder(text) {
 			return Content{}
 		}
 		return Content{Form: Text, Value: v, Dialect: d}
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		if v.Len() == 0 && d != nil && d.EmptyObject {
 			return Content{}
 		}
@@ -82,44 +82,44 @@ func contentOfValue(v engine.Value, d *Dialect) Content {
 
 // ValueOf converts an attribute value to a JSON value. Bytes become a string of
 // the same bytes; an empty value is null.
-func ValueOf(v pcommon.Value) engine.Value { return valueOf(v, 0) }
+func ValueOf(v pcommon.Value) jsonvalue.Value { return valueOf(v, 0) }
 
-func valueOf(v pcommon.Value, depth int) engine.Value {
+func valueOf(v pcommon.Value, depth int) jsonvalue.Value {
 	if depth >= maxValueDepth {
-		return engine.Null()
+		return jsonvalue.Null()
 	}
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		return engine.String(v.Str())
+		return jsonvalue.String(v.Str())
 	case pcommon.ValueTypeInt:
-		return engine.Int(v.Int())
+		return jsonvalue.Int(v.Int())
 	case pcommon.ValueTypeDouble:
-		return engine.Float(v.Double())
+		return jsonvalue.Float(v.Double())
 	case pcommon.ValueTypeBool:
-		return engine.Bool(v.Bool())
+		return jsonvalue.Bool(v.Bool())
 	case pcommon.ValueTypeBytes:
-		return engine.String(string(v.Bytes().AsRaw()))
+		return jsonvalue.String(string(v.Bytes().AsRaw()))
 	case pcommon.ValueTypeSlice:
 		s := v.Slice()
-		elems := make([]engine.Value, s.Len())
+		elems := make([]jsonvalue.Value, s.Len())
 		for i := range elems {
 			elems[i] = valueOf(s.At(i), depth+1)
 		}
-		return engine.Array(elems...)
+		return jsonvalue.Array(elems...)
 	case pcommon.ValueTypeMap:
 		return mapValue(v.Map(), depth)
 	default:
-		return engine.Null()
+		return jsonvalue.Null()
 	}
 }
 
 // MapValue converts an attribute map to a JSON object.
-func MapValue(m pcommon.Map) engine.Value { return mapValue(m, 0) }
+func MapValue(m pcommon.Map) jsonvalue.Value { return mapValue(m, 0) }
 
-func mapValue(m pcommon.Map, depth int) engine.Value {
-	members := make([]engine.Member, 0, m.Len())
+func mapValue(m pcommon.Map, depth int) jsonvalue.Value {
+	members := make([]jsonvalue.Member, 0, m.Len())
 	for k, v := range m.All() {
-		members = append(members, engine.Member{Key: k, Value: valueOf(v, depth+1)})
+		members = append(members, jsonvalue.Member{Key: k, Value: valueOf(v, depth+1)})
 	}
-	return engine.Object(members...)
+	return jsonvalue.Object(members...)
 }

@@ -6,7 +6,7 @@ package genai
 import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // eventContent is the attribute under which some instrumentations put an event's
@@ -59,19 +59,19 @@ func eventMessages(events []EventAttribute, role Role, dialect *Dialect, span pt
 
 // eventBody returns an event's attributes as an object. What is JSON there in
 // one attribute stands beside the others.
-func eventBody(event ptrace.SpanEvent) engine.Value {
+func eventBody(event ptrace.SpanEvent) jsonvalue.Value {
 	v, ok := event.Attributes().Get(eventContent)
 	if !ok {
 		return MapValue(event.Attributes())
 	}
 	body := ValueOf(v)
-	if body.Kind() == engine.StringKind {
-		if parsed, err := engine.ParseJSON(body.Text()); err == nil {
+	if body.Kind() == jsonvalue.StringKind {
+		if parsed, err := jsonvalue.Parse(body.Text()); err == nil {
 			body = parsed
 		}
 	}
-	if body.Kind() != engine.ObjectKind {
-		return engine.Object(engine.Member{Key: "content", Value: body})
+	if body.Kind() != jsonvalue.ObjectKind {
+		return jsonvalue.Object(jsonvalue.Member{Key: "content", Value: body})
 	}
 	return body
 }

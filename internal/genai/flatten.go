@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // node is a level of a message list that was flattened into attributes.
 type node struct {
-	leaf     engine.Value
+	leaf     jsonvalue.Value
 	children map[string]*node
 	order    []string
 }
@@ -25,7 +25,7 @@ const maxFlatDepth = 16
 
 // unflatten puts the attributes under prefix back together: numeric steps are
 // list positions, the others object keys.
-func (d *Decoder) unflatten(prefix string) (engine.Value, bool) {
+func (d *Decoder) unflatten(prefix string) (jsonvalue.Value, bool) {
 	root := &node{}
 	found := false
 	for i := range d.flat {
@@ -51,7 +51,7 @@ func (d *Decoder) unflatten(prefix string) (engine.Value, bool) {
 	return root.value(), found
 }
 
-func (n *node) value() engine.Value {
+func (n *node) value() jsonvalue.Value {
 	if len(n.order) == 0 {
 		return n.leaf
 	}
@@ -65,7 +65,7 @@ func (n *node) value() engine.Value {
 		positions = append(positions, p)
 	}
 	sort.Ints(positions)
-	elems := make([]engine.Value, 0, len(positions))
+	elems := make([]jsonvalue.Value, 0, len(positions))
 	for _, p := range positions {
 		child, ok := n.children[strconv.Itoa(p)]
 		if !ok { // "01": not a position
@@ -73,14 +73,14 @@ func (n *node) value() engine.Value {
 		}
 		elems = append(elems, child.value())
 	}
-	return engine.Array(elems...)
+	return jsonvalue.Array(elems...)
 }
 
-func (n *node) object() engine.Value {
+func (n *node) object() jsonvalue.Value {
 	sort.Strings(n.order)
-	members := make([]engine.Member, 0, len(n.order))
+	members := make([]jsonvalue.Member, 0, len(n.order))
 	for _, step := range n.order {
-		members = append(members, engine.Member{Key: step, Value: n.children[step].value()})
+		members = append(members, jsonvalue.Member{Key: step, Value: n.children[step].value()})
 	}
-	return engine.Object(members...)
+	return jsonvalue.Object(members...)
 }

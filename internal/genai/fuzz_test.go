@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // drawValue draws an attribute value of any type, or one of the texts that a
@@ -168,9 +169,9 @@ func checkResult(t *rapid.T, c Content) {
 	switch {
 	case r.State == NotCaptured && !r.Value.IsNull():
 		t.Fatal("a result that is not there has a value")
-	case r.State == Captured && (r.Kind == engine.KindText) != (r.Value.Kind() == engine.StringKind):
+	case r.State == Captured && (r.Kind == engine.KindText) != (r.Value.Kind() == jsonvalue.StringKind):
 		t.Fatalf("%v with a %v", r.Kind, r.Value.Kind())
-	case r.Kind == engine.KindStdio && r.Value.Kind() != engine.ObjectKind:
+	case r.Kind == engine.KindStdio && r.Value.Kind() != jsonvalue.ObjectKind:
 		t.Fatal("a command without an object")
 	}
 }
@@ -219,13 +220,13 @@ func FuzzResult(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, cut int) {
 		for _, d := range []*Dialect{nil, traceloop, googleADK} {
 			r := contentOf(pcommon.NewValueStr(text), d).Result()
-			if parsed, err := engine.ParseJSON(text); err == nil && r.State == Captured && r.Kind == engine.KindText &&
-				parsed.Kind() != engine.StringKind && parsed.Kind() != engine.ObjectKind && parsed.Kind() != engine.ArrayKind {
+			if parsed, err := jsonvalue.Parse(text); err == nil && r.State == Captured && r.Kind == engine.KindText &&
+				parsed.Kind() != jsonvalue.StringKind && parsed.Kind() != jsonvalue.ObjectKind && parsed.Kind() != jsonvalue.ArrayKind {
 				t.Fatalf("%q is JSON and was taken for text", text)
 			}
 		}
-		parsed, err := engine.ParseJSON(text)
-		if err != nil || parsed.Kind() != engine.ObjectKind || cut < 0 {
+		parsed, err := jsonvalue.Parse(text)
+		if err != nil || parsed.Kind() != jsonvalue.ObjectKind || cut < 0 {
 			return
 		}
 		start := 0

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // histories are the lists of messages that were read last from the spans of one
@@ -65,7 +65,7 @@ func (h *histories) read(text string, role Role, d *Dialect) (list []Message, ok
 
 // goOn reads the rest of a list, and keeps all of it instead.
 func (l *history) goOn(text, rest string) (list []Message, ok bool) {
-	v, err := engine.ParseJSON("[" + rest)
+	v, err := jsonvalue.Parse("[" + rest)
 	if err != nil || v.Len() == 0 {
 		return nil, false
 	}
@@ -83,8 +83,8 @@ func (l *history) list() []Message { return slices.Clip(l.messages) }
 
 // readWhole reads what a JSON text holds. It keeps an array of messages unless
 // the next element could belong to its last message.
-func (h *histories) readWhole(v engine.Value, text string, role Role, d *Dialect) Messages {
-	if h == nil || role != User || v.Kind() != engine.ArrayKind || v.Len() == 0 || v.Index(0).Kind() == engine.ArrayKind {
+func (h *histories) readWhole(v jsonvalue.Value, text string, role Role, d *Dialect) Messages {
+	if h == nil || role != User || v.Kind() != jsonvalue.ArrayKind || v.Len() == 0 || v.Index(0).Kind() == jsonvalue.ArrayKind {
 		return messagesOf(v, role, d)
 	}
 	list, open, ok := looseMessages(v, role, d)

@@ -11,7 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // TraceID identifies a trace. Scoring knows no pdata, so ids and times have
@@ -51,20 +51,20 @@ type Timestamp uint64
 func (t Timestamp) Time() time.Time { return time.Unix(0, int64(t)).UTC() } //nolint:gosec // wraps as pdata's does
 
 // Attribute returns an attribute of the span as a JSON value.
-func (s *Span) Attribute(name string) (engine.Value, bool) { return attribute(s.attributes, name) }
+func (s *Span) Attribute(name string) (jsonvalue.Value, bool) { return attribute(s.attributes, name) }
 
 // ResourceAttribute returns an attribute of the span's resource.
-func (s *Span) ResourceAttribute(name string) (engine.Value, bool) {
+func (s *Span) ResourceAttribute(name string) (jsonvalue.Value, bool) {
 	return attribute(s.resource, name)
 }
 
-func attribute(m pcommon.Map, name string) (engine.Value, bool) {
+func attribute(m pcommon.Map, name string) (jsonvalue.Value, bool) {
 	if m == (pcommon.Map{}) {
-		return engine.Null(), false
+		return jsonvalue.Null(), false
 	}
 	v, ok := m.Get(name)
 	if !ok {
-		return engine.Null(), false
+		return jsonvalue.Null(), false
 	}
 	return ValueOf(v), true
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // jsonPrefix tells JSON that was cut off from text that never was any. It reads
-// what [engine.ParseJSON] reads, up to where the text ends.
+// what [jsonvalue.Parse] reads, up to where the text ends.
 func jsonPrefix(text string) jsonExtent {
 	p := prefixScanner{text: text}
 	return p.scan()

@@ -6,7 +6,7 @@ package genai
 import (
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // The names of a message's fields.
@@ -17,15 +17,15 @@ var (
 )
 
 // messageOf reads one message. It answers false for what is no message.
-func messageOf(v engine.Value, fallback Role, d *Dialect) (Message, bool) {
-	if v.Kind() != engine.ObjectKind {
+func messageOf(v jsonvalue.Value, fallback Role, d *Dialect) (Message, bool) {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return Message{}, false
 	}
 	m := Message{}
 	if class, kwargs, ok := langchain(v); ok {
 		m.Role = roleOf(class)
 		v = kwargs
-	} else if data, ok := v.Get("data"); ok && data.Kind() == engine.ObjectKind && roleOf(text(v, "type")) != UnknownRole {
+	} else if data, ok := v.Get("data"); ok && data.Kind() == jsonvalue.ObjectKind && roleOf(text(v, "type")) != UnknownRole {
 		m.Role = roleOf(text(v, "type")) // LangChain's {"type": "human", "data": {…}}
 		v = data
 	}
@@ -39,7 +39,7 @@ func messageOf(v engine.Value, fallback Role, d *Dialect) (Message, bool) {
 	if inner, ok := v.Get("message"); ok {
 		return choiceOf(v, inner, m.Role, fallback, d)
 	}
-	if inner, ok := v.Get("content"); ok && inner.Kind() == engine.ObjectKind && m.Role == UnknownRole {
+	if inner, ok := v.Get("content"); ok && inner.Kind() == jsonvalue.ObjectKind && m.Role == UnknownRole {
 		if _, ok := inner.Get("parts"); ok { // a Gemini response around its content
 			return messageOf(inner, fallback, d)
 		}
@@ -55,15 +55,15 @@ func messageOf(v engine.Value, fallback Role, d *Dialect) (Message, bool) {
 
 // choiceOf reads a message that stands inside a choice, or in a flattened list's
 // extra level. Calls may stand beside it.
-func choiceOf(v, inner engine.Value, role, fallback Role, d *Dialect) (Message, bool) {
+func choiceOf(v, inner jsonvalue.Value, role, fallback Role, d *Dialect) (Message, bool) {
 	if role == UnknownRole {
 		role = fallback
 	}
-	if inner.Kind() == engine.StringKind {
+	if inner.Kind() == jsonvalue.StringKind {
 		inner = blocks(inner)
 	}
 	m := Message{Role: role}
-	if inner.Kind() == engine.ObjectKind {
+	if inner.Kind() == jsonvalue.ObjectKind {
 		var ok bool
 		if m, ok = messageOf(inner, role, d); !ok {
 			m = Message{Role: role, Uncaptured: true}
@@ -76,7 +76,7 @@ func choiceOf(v, inner engine.Value, role, fallback Role, d *Dialect) (Message, 
 }
 
 // read fills a message with what an object says.
-func (m *Message) read(v engine.Value, d *Dialect) {
+func (m *Message) read(v jsonvalue.Value, d *Dialect) {
 	m.Uncaptured = true
 	for _, k := range partsKeys {
 		content, ok := v.Get(k)
@@ -92,7 +92,7 @@ func (m *Message) read(v engine.Value, d *Dialect) {
 			m.Uncaptured = false
 			return
 		}
-		if content.Kind() == engine.StringKind {
+		if content.Kind() == jsonvalue.StringKind {
 			content = blocks(content)
 		}
 		m.Parts, m.Uncaptured = partsOf(content, d)
@@ -107,7 +107,7 @@ func (m *Message) read(v engine.Value, d *Dialect) {
 		// Only a text, or a refusal in its place.
 		for _, k := range [...]string{"text", "refusal"} {
 			t, ok := v.Get(k)
-			if said := t.Text(); ok && t.Kind() == engine.StringKind && !placeholder(said, d) {
+			if said := t.Text(); ok && t.Kind() == jsonvalue.StringKind && !placeholder(said, d) {
 				m.Parts, m.Uncaptured = append(m.Parts, Part{Kind: TextPart, Text: said}), false
 				break
 			}
@@ -118,14 +118,14 @@ func (m *Message) read(v engine.Value, d *Dialect) {
 }
 
 // addCalls adds the calls that stand beside a message's content.
-func (m *Message) addCalls(v engine.Value, d *Dialect) {
+func (m *Message) addCalls(v jsonvalue.Value, d *Dialect) {
 	for _, k := range callsKeys {
 		calls, ok := v.Get(k)
 		if !ok {
 			continue
 		}
-		if calls.Kind() == engine.StringKind {
-			if parsed, err := engine.ParseJSON(calls.Text()); err == nil {
+		if calls.Kind() == jsonvalue.StringKind {
+			if parsed, err := jsonvalue.Parse(calls.Text()); err == nil {
 				calls = parsed
 			}
 		}
@@ -165,10 +165,10 @@ func (m *Message) dropNull() {
 }
 
 // messageShaped reports whether an object without a role can be a message.
-func messageShaped(v engine.Value) bool {
+func messageShaped(v jsonvalue.Value) bool {
 	for _, keys := range [][]string{partsKeys, callsKeys} {
 		for _, k := range keys {
-			if content, ok := v.Get(k); ok && (k != "content" || content.Kind() != engine.ObjectKind) {
+			if content, ok := v.Get(k); ok && (k != "content" || content.Kind() != jsonvalue.ObjectKind) {
 				return text(v, "type") == "" || k != "content"
 			}
 		}
@@ -178,16 +178,16 @@ func messageShaped(v engine.Value) bool {
 
 // blocks parses a text that holds a JSON list of content blocks, which is how
 // some instrumentations put them into one attribute. Any other text is itself.
-func blocks(v engine.Value) engine.Value {
+func blocks(v jsonvalue.Value) jsonvalue.Value {
 	said := v.Text()
-	if v = engine.String(said); !looksJSON(said) { // it is asked for its text again
+	if v = jsonvalue.String(said); !looksJSON(said) { // it is asked for its text again
 		return v
 	}
-	list, err := engine.ParseJSON(said)
+	list, err := jsonvalue.Parse(said)
 	if err != nil {
 		return v
 	}
-	if list.Kind() == engine.ObjectKind {
+	if list.Kind() == jsonvalue.ObjectKind {
 		if _, ok := list.Get("role"); ok {
 			return list
 		}
@@ -204,11 +204,11 @@ func blocks(v engine.Value) engine.Value {
 
 // holdsReplies reports whether a tool message's content is a list of replies
 // that name their calls themselves.
-func holdsReplies(v engine.Value, d *Dialect) bool {
-	if v.Kind() == engine.StringKind {
+func holdsReplies(v jsonvalue.Value, d *Dialect) bool {
+	if v.Kind() == jsonvalue.StringKind {
 		v = blocks(v)
 	}
-	if v.Kind() != engine.ArrayKind || v.Len() == 0 {
+	if v.Kind() != jsonvalue.ArrayKind || v.Len() == 0 {
 		return false
 	}
 	for i := 0; i < v.Len(); i++ {
@@ -220,19 +220,19 @@ func holdsReplies(v engine.Value, d *Dialect) bool {
 }
 
 // langchain opens LangChain's serialised form of a message.
-func langchain(v engine.Value) (class string, kwargs engine.Value, ok bool) {
+func langchain(v jsonvalue.Value) (class string, kwargs jsonvalue.Value, ok bool) {
 	id, found := v.Get("id")
 	kwargs, _ = v.Get("kwargs")
 	if !found || text(v, "type") != "constructor" {
 		// JSON.stringify of a message that does not say how it is serialised.
 		id, _ = v.Get("lc_namespace")
 		if kwargs, found = v.Get("lc_kwargs"); !found {
-			return "", engine.Value{}, false
+			return "", jsonvalue.Value{}, false
 		}
-		return text(v, "type"), kwargs, kwargs.Kind() == engine.ObjectKind && id.Kind() == engine.ArrayKind
+		return text(v, "type"), kwargs, kwargs.Kind() == jsonvalue.ObjectKind && id.Kind() == jsonvalue.ArrayKind
 	}
-	if id.Kind() != engine.ArrayKind || id.Len() == 0 || kwargs.Kind() != engine.ObjectKind {
-		return "", engine.Value{}, false
+	if id.Kind() != jsonvalue.ArrayKind || id.Len() == 0 || kwargs.Kind() != jsonvalue.ObjectKind {
+		return "", jsonvalue.Value{}, false
 	}
 	return id.Index(id.Len() - 1).Text(), kwargs, true
 }

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Message lists come in a handful of shapes: the GenAI conventions' parts,
@@ -46,10 +46,10 @@ func (d *Decoder) exchange(r *row, dialect *Dialect) (input, output Messages) {
 			continue
 		}
 		all := valueOfList(d.value[a])
-		if all.Kind() != engine.ArrayKind {
+		if all.Kind() != jsonvalue.ArrayKind {
 			continue
 		}
-		var asked, chosen []engine.Value
+		var asked, chosen []jsonvalue.Value
 		for i := 0; i < all.Len(); i++ {
 			if e := all.Index(i); text(e, "event.name") == "gen_ai.choice" {
 				chosen = append(chosen, e)
@@ -57,15 +57,15 @@ func (d *Decoder) exchange(r *row, dialect *Dialect) (input, output Messages) {
 				asked = append(asked, e)
 			}
 		}
-		return messagesOf(engine.Array(asked...), User, dialect), messagesOf(engine.Array(chosen...), Assistant, dialect)
+		return messagesOf(jsonvalue.Array(asked...), User, dialect), messagesOf(jsonvalue.Array(chosen...), Assistant, dialect)
 	}
 	return Messages{}, Messages{}
 }
 
-func valueOfList(v pcommon.Value) engine.Value {
+func valueOfList(v pcommon.Value) jsonvalue.Value {
 	list := ValueOf(v)
-	if list.Kind() == engine.StringKind {
-		if parsed, err := engine.ParseJSON(list.Text()); err == nil {
+	if list.Kind() == jsonvalue.StringKind {
+		if parsed, err := jsonvalue.Parse(list.Text()); err == nil {
 			list = parsed
 		}
 	}
@@ -89,8 +89,8 @@ func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
 		}
 		recorded = true
 		calls := contentOf(d.value[a], dialect).Value
-		if calls.Kind() == engine.StringKind {
-			parsed, err := engine.ParseJSON(calls.Text())
+		if calls.Kind() == jsonvalue.StringKind {
+			parsed, err := jsonvalue.Parse(calls.Text())
 			if err != nil {
 				return Messages{Recorded: true, Broken: true}
 			}
@@ -110,18 +110,18 @@ func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
 }
 
 // elements returns the elements of an array; any other value but null is one.
-func elements(v engine.Value) []engine.Value {
+func elements(v jsonvalue.Value) []jsonvalue.Value {
 	switch v.Kind() {
-	case engine.ArrayKind:
-		out := make([]engine.Value, v.Len())
+	case jsonvalue.ArrayKind:
+		out := make([]jsonvalue.Value, v.Len())
 		for i := range out {
 			out[i] = v.Index(i)
 		}
 		return out
-	case engine.NullKind:
+	case jsonvalue.NullKind:
 		return nil
 	default:
-		return []engine.Value{v}
+		return []jsonvalue.Value{v}
 	}
 }
 
@@ -167,7 +167,7 @@ func readMessages(v pcommon.Value, role Role, d *Dialect, h *histories) Messages
 		if list, ok := h.read(text, role, d); ok {
 			return Messages{Recorded: true, List: list}
 		}
-		value, err := engine.ParseJSON(text)
+		value, err := jsonvalue.Parse(text)
 		if err == nil {
 			return h.readWhole(value, text, role, d)
 		}
@@ -175,7 +175,7 @@ func readMessages(v pcommon.Value, role Role, d *Dialect, h *histories) Messages
 			return Messages{Recorded: true, Broken: true}
 		}
 	}
-	return messagesOf(engine.String(text), role, d)
+	return messagesOf(jsonvalue.String(text), role, d)
 }
 
 // looksJSON reports whether text begins like a JSON array or object.
@@ -185,17 +185,17 @@ func looksJSON(text string) bool {
 }
 
 // messagesOf reads a list of messages, or what stands for one.
-func messagesOf(v engine.Value, role Role, d *Dialect) Messages {
+func messagesOf(v jsonvalue.Value, role Role, d *Dialect) Messages {
 	switch v.Kind() {
-	case engine.NullKind:
+	case jsonvalue.NullKind:
 		return Messages{}
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		m := Message{Role: role}
 		m.Parts, m.Uncaptured = partsOf(v, d)
 		return Messages{Recorded: true, List: []Message{m}}
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		for _, k := range listKeys {
-			if inner, ok := v.Get(k); ok && inner.Kind() == engine.ArrayKind {
+			if inner, ok := v.Get(k); ok && inner.Kind() == jsonvalue.ArrayKind {
 				return messagesOf(inner, role, d)
 			}
 		}
@@ -203,15 +203,15 @@ func messagesOf(v engine.Value, role Role, d *Dialect) Messages {
 			return Messages{Recorded: true, List: []Message{m}}
 		}
 		if prompt := text(v, "prompt"); prompt != "" { // the AI SDK's {"system": …, "prompt": …}
-			return messagesOf(engine.String(prompt), role, d)
+			return messagesOf(jsonvalue.String(prompt), role, d)
 		}
-		if list, _, ok := looseMessages(engine.Array(v), role, d); ok {
+		if list, _, ok := looseMessages(jsonvalue.Array(v), role, d); ok {
 			return Messages{Recorded: true, List: list}
 		}
 		return Messages{Recorded: true, Broken: true}
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		// A batch of one list ([[…]]) is the list.
-		for v.Len() == 1 && v.Index(0).Kind() == engine.ArrayKind {
+		for v.Len() == 1 && v.Index(0).Kind() == jsonvalue.ArrayKind {
 			v = v.Index(0)
 		}
 		list, _, ok := looseMessages(v, role, d)
@@ -226,7 +226,7 @@ func messagesOf(v engine.Value, role Role, d *Dialect) Messages {
 // messages. A call is then its asker's message, a result a tool's. It answers
 // false if an element is neither, and whether a further element could belong to
 // the last message.
-func looseMessages(v engine.Value, role Role, d *Dialect) (list []Message, isOpen, ok bool) {
+func looseMessages(v jsonvalue.Value, role Role, d *Dialect) (list []Message, isOpen, ok bool) {
 	list = make([]Message, 0, v.Len())
 	ok = true
 	open := -1 // the message that loose text is added to

@@ -6,7 +6,7 @@ package genai
 import (
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // The names of a part's fields.
@@ -21,9 +21,9 @@ var (
 )
 
 // partsOf reads a message's content. It answers true if nothing was recorded.
-func partsOf(v engine.Value, d *Dialect) (parts []Part, uncaptured bool) {
+func partsOf(v jsonvalue.Value, d *Dialect) (parts []Part, uncaptured bool) {
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		text := v.Text()
 		if placeholder(text, d) {
 			return nil, true
@@ -32,10 +32,10 @@ func partsOf(v engine.Value, d *Dialect) (parts []Part, uncaptured bool) {
 			return []Part{{Kind: OtherPart}}, false
 		}
 		return []Part{{Kind: TextPart, Text: text}}, false
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		parts, ok := partsAt(nil, v, d)
 		return parts, !ok
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		uncaptured = true
 		parts = make([]Part, 0, min(v.Len(), fewParts))
 		for i := 0; i < v.Len(); i++ {
@@ -55,7 +55,7 @@ const fewParts = 4
 
 // partsAt adds an element of a message's content: a part, or a call that the
 // provider ran, with its result in the same element.
-func partsAt(parts []Part, v engine.Value, d *Dialect) ([]Part, bool) {
+func partsAt(parts []Part, v jsonvalue.Value, d *Dialect) ([]Part, bool) {
 	if call, reply, ok := ranByProvider(v, d); ok {
 		if parts = append(parts, call); reply.Content.Captured() || reply.Failed {
 			parts = append(parts, reply)
@@ -81,8 +81,8 @@ var providerResults = map[string]string{
 }
 
 // ranByProvider reads an item that is a call and its result at once.
-func ranByProvider(v engine.Value, d *Dialect) (call, reply Part, ok bool) {
-	if v.Kind() != engine.ObjectKind {
+func ranByProvider(v jsonvalue.Value, d *Dialect) (call, reply Part, ok bool) {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return Part{}, Part{}, false
 	}
 	kind := text(v, "type")
@@ -116,12 +116,12 @@ func ranByProvider(v engine.Value, d *Dialect) (call, reply Part, ok bool) {
 
 // partOf reads one part. It answers false if the part's content was not
 // recorded or is in no form that is known.
-func partOf(v engine.Value, d *Dialect) (Part, bool) {
-	if v.Kind() == engine.StringKind {
+func partOf(v jsonvalue.Value, d *Dialect) (Part, bool) {
+	if v.Kind() == jsonvalue.StringKind {
 		text := v.Text()
 		return Part{Kind: TextPart, Text: text}, !placeholder(text, d)
 	}
-	if v.Kind() != engine.ObjectKind {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return Part{}, false
 	}
 	if inner, ok := v.Get("message_content"); ok { // OpenInference's flattened blocks
@@ -156,7 +156,7 @@ func partOf(v engine.Value, d *Dialect) (Part, bool) {
 }
 
 // providersOwn reports whether a call was run by the model's provider.
-func providersOwn(v engine.Value, kind string) bool {
+func providersOwn(v jsonvalue.Value, kind string) bool {
 	if strings.HasPrefix(kind, "server_") || strings.HasPrefix(kind, "mcp_") {
 		return true
 	}
@@ -170,15 +170,15 @@ func providersOwn(v engine.Value, kind string) bool {
 
 // textOrWrapped reads a part that is text, or an object around a call or a
 // reply.
-func textOrWrapped(v engine.Value, kind string, d *Dialect) (Part, bool) {
+func textOrWrapped(v jsonvalue.Value, kind string, d *Dialect) (Part, bool) {
 	if kind == "" {
 		for _, k := range callWrappers {
-			if inner, ok := v.Get(k); ok && inner.Kind() == engine.ObjectKind {
+			if inner, ok := v.Get(k); ok && inner.Kind() == jsonvalue.ObjectKind {
 				return callOf(v, d)
 			}
 		}
 		for _, k := range replyWrappers {
-			if inner, ok := v.Get(k); ok && inner.Kind() == engine.ObjectKind {
+			if inner, ok := v.Get(k); ok && inner.Kind() == jsonvalue.ObjectKind {
 				return responseOf(v, d), true
 			}
 		}
@@ -189,7 +189,7 @@ func textOrWrapped(v engine.Value, kind string, d *Dialect) (Part, bool) {
 		}
 	}
 	for _, k := range textKeys {
-		if t, ok := v.Get(k); ok && t.Kind() == engine.StringKind {
+		if t, ok := v.Get(k); ok && t.Kind() == jsonvalue.StringKind {
 			text := t.Text()
 			if thought, _ := v.Get("thought"); thought.Bool() || d.placeholder(text) {
 				return Part{Kind: OtherPart}, true
@@ -202,8 +202,8 @@ func textOrWrapped(v engine.Value, kind string, d *Dialect) (Part, bool) {
 
 // callOf reads a request for a tool call, whatever encloses it: the first id,
 // name and arguments from the outside count.
-func callOf(v engine.Value, d *Dialect) (Part, bool) {
-	if v.Kind() != engine.ObjectKind {
+func callOf(v jsonvalue.Value, d *Dialect) (Part, bool) {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return Part{}, false
 	}
 	p := Part{Kind: CallPart, ServerSide: providersOwn(v, "")}
@@ -234,28 +234,28 @@ func callOf(v engine.Value, d *Dialect) (Part, bool) {
 }
 
 // wrapped returns the object under one of the keys, and the key.
-func wrapped(v engine.Value, keys []string) (engine.Value, string) {
+func wrapped(v jsonvalue.Value, keys []string) (jsonvalue.Value, string) {
 	for _, k := range keys {
-		if inner, ok := v.Get(k); ok && inner.Kind() == engine.ObjectKind {
+		if inner, ok := v.Get(k); ok && inner.Kind() == jsonvalue.ObjectKind {
 			return inner, k
 		}
 	}
-	return engine.Value{}, ""
+	return jsonvalue.Value{}, ""
 }
 
 // without returns an object's members but one.
-func without(v engine.Value, key string) engine.Value {
-	members := make([]engine.Member, 0, v.Len())
+func without(v jsonvalue.Value, key string) jsonvalue.Value {
+	members := make([]jsonvalue.Member, 0, v.Len())
 	for i := 0; i < v.Len(); i++ {
 		if k, inner := v.Member(i); k != key {
-			members = append(members, engine.Member{Key: k, Value: inner})
+			members = append(members, jsonvalue.Member{Key: k, Value: inner})
 		}
 	}
-	return engine.Object(members...)
+	return jsonvalue.Object(members...)
 }
 
 // responseOf reads the answer to a tool call.
-func responseOf(v engine.Value, d *Dialect) Part {
+func responseOf(v jsonvalue.Value, d *Dialect) Part {
 	p := Part{Kind: ResponsePart, CallID: callID(v), Tool: name(v)}
 	own := false
 	inner, key := wrapped(v, replyWrappers)
@@ -299,7 +299,7 @@ func responseOf(v engine.Value, d *Dialect) Part {
 }
 
 // failedReply reports whether a reply is marked as a failure.
-func failedReply(v engine.Value) bool {
+func failedReply(v jsonvalue.Value) bool {
 	for _, key := range [...]string{"is_error", "isError"} {
 		if flag, ok := v.Get(key); ok && flag.Bool() {
 			return true
@@ -308,7 +308,7 @@ func failedReply(v engine.Value) bool {
 	return text(v, "status") == "error"
 }
 
-func callID(v engine.Value) string {
+func callID(v jsonvalue.Value) string {
 	for _, k := range callIDKeys {
 		if id := UsableID(text(v, k)); id != "" {
 			return id
@@ -317,7 +317,7 @@ func callID(v engine.Value) string {
 	return ""
 }
 
-func name(v engine.Value) string {
+func name(v jsonvalue.Value) string {
 	for _, k := range toolNameKeys {
 		if n := text(v, k); n != "" {
 			return n
@@ -326,7 +326,7 @@ func name(v engine.Value) string {
 	return ""
 }
 
-func text(v engine.Value, key string) string {
+func text(v jsonvalue.Value, key string) string {
 	t, ok := v.Get(key)
 	if !ok {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Redactor takes content out of spans: tool results, and arguments where that is
@@ -35,7 +35,7 @@ type Redactor struct {
 // Replace says what stands in place of a piece of content; false removes it. It
 // is given the content as data: without the wrappers that frameworks put around
 // a result, and parsed if it is JSON.
-type Replace func(content engine.Value) (string, bool)
+type Replace func(content jsonvalue.Value) (string, bool)
 
 // eventPlace is where an event holds content.
 type eventPlace struct {
@@ -147,7 +147,7 @@ func (r *Redactor) callList(v pcommon.Value) {
 	edited, changed := r.calls(list, 0)
 	switch {
 	case !changed:
-	case list.Kind() == engine.StringKind:
+	case list.Kind() == jsonvalue.StringKind:
 		v.SetStr(edited.Text())
 	default:
 		setValue(v, edited)
@@ -168,7 +168,7 @@ func (r *Redactor) whole(v pcommon.Value, result bool) (remove bool) {
 }
 
 // contentValue is a value with bytes and text alike as text.
-func contentValue(v pcommon.Value) engine.Value {
+func contentValue(v pcommon.Value) jsonvalue.Value {
 	if c := contentOf(v, nil); c.Captured() {
 		return c.Value
 	}
@@ -176,7 +176,7 @@ func contentValue(v pcommon.Value) engine.Value {
 }
 
 // instead returns what stands in place of content.
-func (r *Redactor) instead(v engine.Value, result bool) (string, bool) {
+func (r *Redactor) instead(v jsonvalue.Value, result bool) (string, bool) {
 	if !result {
 		if arguments, ok := argumentsOf(v, 2); ok {
 			v = arguments
@@ -184,7 +184,7 @@ func (r *Redactor) instead(v engine.Value, result bool) (string, bool) {
 		return r.replace(v)
 	}
 	c := Content{Form: Structured, Value: v}
-	if v.Kind() == engine.StringKind {
+	if v.Kind() == jsonvalue.StringKind {
 		c.Form = Text
 	}
 	if opened := c.Result(); opened.State == Captured {
@@ -221,12 +221,12 @@ func (r *Redactor) text(s string, role Role, depth int) (string, bool) {
 	if !looksJSON(s) {
 		return s, false
 	}
-	v, err := engine.ParseJSON(s)
+	v, err := jsonvalue.Parse(s)
 	if err != nil {
 		if jsonPrefix(s) == jsonWrong && !brokenOff(s) {
 			return s, false // it is no JSON
 		}
-		text, _ := r.replace(engine.String(s))
+		text, _ := r.replace(jsonvalue.String(s))
 		return text, true
 	}
 	edited, changed := r.value(v, role, depth+1)
@@ -238,29 +238,29 @@ func (r *Redactor) text(s string, role Role, depth int) (string, bool) {
 
 // value edits a message, a part, or a list of them. role is that of the message
 // around it.
-func (r *Redactor) value(v engine.Value, role Role, depth int) (engine.Value, bool) {
+func (r *Redactor) value(v jsonvalue.Value, role Role, depth int) (jsonvalue.Value, bool) {
 	switch {
 	case depth > maxRedactDepth:
-		return engine.Null(), true
-	case v.Kind() == engine.StringKind:
+		return jsonvalue.Null(), true
+	case v.Kind() == jsonvalue.StringKind:
 		text, changed := r.text(v.Text(), role, depth)
-		return engine.String(text), changed
-	case v.Kind() == engine.ArrayKind:
+		return jsonvalue.String(text), changed
+	case v.Kind() == jsonvalue.ArrayKind:
 		return r.array(v, role, depth)
-	case v.Kind() == engine.ObjectKind:
+	case v.Kind() == jsonvalue.ObjectKind:
 		return r.object(v, role, shape{}, depth)
 	}
 	return v, false
 }
 
-func (r *Redactor) array(v engine.Value, role Role, depth int) (engine.Value, bool) {
-	elems := make([]engine.Value, v.Len())
+func (r *Redactor) array(v jsonvalue.Value, role Role, depth int) (jsonvalue.Value, bool) {
+	elems := make([]jsonvalue.Value, v.Len())
 	changed := false
 	for i := range elems {
 		edited, is := r.value(v.Index(i), role, depth+1)
 		elems[i], changed = edited, changed || is
 	}
-	return engine.Array(elems...), changed
+	return jsonvalue.Array(elems...), changed
 }
 
 // shape is what an object is to a tool call.
@@ -293,7 +293,7 @@ func replyType(kind string) bool {
 	return false
 }
 
-func shapeOf(v engine.Value, role Role) (s shape) {
+func shapeOf(v jsonvalue.Value, role Role) (s shape) {
 	kind := text(v, "type")
 	s.reply = role == ToolRole || replyType(kind)
 	s.call = slices.Contains(callTypes, kind)
@@ -310,7 +310,7 @@ func shapeOf(v engine.Value, role Role) (s shape) {
 
 // object edits the members of an object that hold content and follows the
 // others. known is what its surroundings say that it is.
-func (r *Redactor) object(v engine.Value, role Role, known shape, depth int) (engine.Value, bool) {
+func (r *Redactor) object(v jsonvalue.Value, role Role, known shape, depth int) (jsonvalue.Value, bool) {
 	if class, _, ok := langchain(v); ok {
 		role = roleOf(class)
 	} else {
@@ -324,28 +324,28 @@ func (r *Redactor) object(v engine.Value, role Role, known shape, depth int) (en
 	s := shapeOf(v, role)
 	s.reply, s.call = s.reply || known.reply, s.call || known.call
 
-	members := make([]engine.Member, 0, v.Len())
+	members := make([]jsonvalue.Member, 0, v.Len())
 	changed := false
 	for i := range v.Len() {
 		key, inner := v.Member(i)
 		edited, keep, is := r.member(key, inner, role, s, depth+1)
 		changed = changed || is
 		if keep {
-			members = append(members, engine.Member{Key: key, Value: edited})
+			members = append(members, jsonvalue.Member{Key: key, Value: edited})
 		}
 	}
 	if !changed {
 		return v, false
 	}
-	return engine.Object(members...), true
+	return jsonvalue.Object(members...), true
 }
 
 // member edits one member of an object.
-func (r *Redactor) member(key string, v engine.Value, role Role, s shape, depth int) (edited engine.Value, keep, changed bool) {
-	if v.IsNull() || v.Kind() == engine.BoolKind && key != "content" {
+func (r *Redactor) member(key string, v jsonvalue.Value, role Role, s shape, depth int) (edited jsonvalue.Value, keep, changed bool) {
+	if v.IsNull() || v.Kind() == jsonvalue.BoolKind && key != "content" {
 		return v, true, false
 	}
-	container := v.Kind() == engine.ObjectKind || v.Kind() == engine.ArrayKind
+	container := v.Kind() == jsonvalue.ObjectKind || v.Kind() == jsonvalue.ArrayKind
 	switch {
 	case s.reply && slices.Contains(resultKeys, key), s.named && slices.Contains(returnedKeys, key), s.provider != "" && (key == s.provider || key == "error"):
 		if role == ToolRole && repliesNamed(v) {
@@ -353,7 +353,7 @@ func (r *Redactor) member(key string, v engine.Value, role Role, s shape, depth 
 		}
 		return r.content(v, true)
 	case slices.Contains(replyWrappers, key):
-		if v.Kind() != engine.ObjectKind {
+		if v.Kind() != jsonvalue.ObjectKind {
 			return r.content(v, true)
 		}
 		edited, changed = r.object(v, UnknownRole, shape{reply: true}, depth)
@@ -363,14 +363,14 @@ func (r *Redactor) member(key string, v engine.Value, role Role, s shape, depth 
 			return v, true, false
 		}
 		return r.content(v, false)
-	case slices.Contains(callWrappers, key) && v.Kind() == engine.ObjectKind:
+	case slices.Contains(callWrappers, key) && v.Kind() == jsonvalue.ObjectKind:
 		edited, changed = r.object(v, UnknownRole, shape{call: true}, depth)
 		return edited, true, changed
 	case slices.Contains(callsKeys, key):
 		edited, changed = r.calls(v, depth)
 		return edited, true, changed
 	}
-	if container || v.Kind() == engine.StringKind {
+	if container || v.Kind() == jsonvalue.StringKind {
 		edited, changed = r.value(v, role, depth)
 		return edited, true, changed
 	}
@@ -378,9 +378,9 @@ func (r *Redactor) member(key string, v engine.Value, role Role, s shape, depth 
 }
 
 // calls edits a list of calls that stands beside a message's content.
-func (r *Redactor) calls(v engine.Value, depth int) (engine.Value, bool) {
-	if v.Kind() == engine.StringKind {
-		parsed, err := engine.ParseJSON(v.Text())
+func (r *Redactor) calls(v jsonvalue.Value, depth int) (jsonvalue.Value, bool) {
+	if v.Kind() == jsonvalue.StringKind {
+		parsed, err := jsonvalue.Parse(v.Text())
 		if err != nil {
 			return v, false
 		}
@@ -388,26 +388,26 @@ func (r *Redactor) calls(v engine.Value, depth int) (engine.Value, bool) {
 		if !changed {
 			return v, false
 		}
-		return engine.String(string(appendJSON(nil, edited))), true
+		return jsonvalue.String(string(appendJSON(nil, edited))), true
 	}
-	if v.Kind() != engine.ArrayKind {
+	if v.Kind() != jsonvalue.ArrayKind {
 		return r.value(v, UnknownRole, depth)
 	}
-	elems := make([]engine.Value, v.Len())
+	elems := make([]jsonvalue.Value, v.Len())
 	changed := false
 	for i := range elems {
 		elems[i] = v.Index(i)
-		if elems[i].Kind() == engine.ObjectKind {
+		if elems[i].Kind() == jsonvalue.ObjectKind {
 			edited, is := r.object(elems[i], UnknownRole, shape{call: true}, depth+1)
 			elems[i], changed = edited, changed || is
 		}
 	}
-	return engine.Array(elems...), changed
+	return jsonvalue.Array(elems...), changed
 }
 
 // isSchema reports whether a value describes arguments, as the definition of a
 // tool does.
-func isSchema(v engine.Value) bool {
+func isSchema(v jsonvalue.Value) bool {
 	for _, key := range [...]string{"properties", "$schema"} {
 		if _, ok := v.Get(key); ok {
 			return true
@@ -416,15 +416,15 @@ func isSchema(v engine.Value) bool {
 	return text(v, "type") == "object"
 }
 
-func (r *Redactor) content(v engine.Value, result bool) (edited engine.Value, keep, changed bool) {
+func (r *Redactor) content(v jsonvalue.Value, result bool) (edited jsonvalue.Value, keep, changed bool) {
 	text, keep := r.instead(v, result)
-	return engine.String(text), keep, true
+	return jsonvalue.String(text), keep, true
 }
 
 // repliesNamed reports whether a tool message's content is a list of parts that
 // are replies themselves, or text that holds one.
-func repliesNamed(v engine.Value) bool {
-	return v.Kind() == engine.ArrayKind && holdsReplies(v, nil)
+func repliesNamed(v jsonvalue.Value) bool {
+	return v.Kind() == jsonvalue.ArrayKind && holdsReplies(v, nil)
 }
 
 // flatPlace is what a flattened attribute holds.
@@ -464,9 +464,9 @@ func (r *Redactor) flatPlace(m pcommon.Map, prefix, key string) flatPlace {
 			role = roleOf(v.AsString())
 		}
 	}
-	var beside engine.Value
+	var beside jsonvalue.Value
 	if v, ok := m.Get(strings.TrimSuffix(key, last) + "type"); ok {
-		beside = engine.Object(engine.Member{Key: "type", Value: engine.String(v.AsString())})
+		beside = jsonvalue.Object(jsonvalue.Member{Key: "type", Value: jsonvalue.String(v.AsString())})
 	}
 	s := shapeOf(beside, role)
 	for _, step := range steps[:len(steps)-1] {
@@ -514,7 +514,7 @@ func (r *Redactor) eventMessage(a pcommon.Map, role Role) {
 	if own, ok := a.Get("role"); ok && roleOf(own.AsString()) != UnknownRole {
 		role = roleOf(own.AsString())
 	}
-	s := shapeOf(engine.Null(), role)
+	s := shapeOf(jsonvalue.Null(), role)
 	a.RemoveIf(func(key string, v pcommon.Value) bool {
 		if key == eventContent {
 			if role == ToolRole && (v.Type() != pcommon.ValueTypeStr || !looksJSON(v.Str())) && v.Type() != pcommon.ValueTypeMap {
@@ -532,27 +532,27 @@ func (r *Redactor) eventMessage(a pcommon.Map, role Role) {
 }
 
 // setValue writes a JSON value as an attribute's.
-func setValue(to pcommon.Value, v engine.Value) {
+func setValue(to pcommon.Value, v jsonvalue.Value) {
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		to.SetStr(v.Text())
-	case engine.BoolKind:
+	case jsonvalue.BoolKind:
 		to.SetBool(v.Bool())
-	case engine.IntKind:
+	case jsonvalue.IntKind:
 		if n, ok := v.Int64(); ok {
 			to.SetInt(n)
 			return
 		}
 		fallthrough
-	case engine.FloatKind:
+	case jsonvalue.FloatKind:
 		n, _ := v.Float64()
 		to.SetDouble(n)
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		s := to.SetEmptySlice()
 		for i := range v.Len() {
 			setValue(s.AppendEmpty(), v.Index(i))
 		}
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		m := to.SetEmptyMap()
 		for i := range v.Len() {
 			key, inner := v.Member(i)
@@ -564,9 +564,9 @@ func setValue(to pcommon.Value, v engine.Value) {
 }
 
 // appendJSON appends a value with its keys in their order.
-func appendJSON(dst []byte, v engine.Value) []byte {
+func appendJSON(dst []byte, v jsonvalue.Value) []byte {
 	switch v.Kind() {
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		dst = append(dst, '[')
 		for i := range v.Len() {
 			if i > 0 {
@@ -575,14 +575,14 @@ func appendJSON(dst []byte, v engine.Value) []byte {
 			dst = appendJSON(dst, v.Index(i))
 		}
 		return append(dst, ']')
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		dst = append(dst, '{')
 		for i := range v.Len() {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			key, inner := v.Member(i)
-			dst = append(appendJSON(dst, engine.String(key)), ':')
+			dst = append(appendJSON(dst, jsonvalue.String(key)), ':')
 			dst = appendJSON(dst, inner)
 		}
 		return append(dst, '}')

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // redacted runs a redactor that writes <…> in place of content over a span with
@@ -27,7 +27,7 @@ func redacted(t *testing.T, attributes map[string]any, events map[string]map[str
 		e.SetName(name)
 		require.NoError(t, e.Attributes().FromRaw(a))
 	}
-	replace := func(v engine.Value) (string, bool) {
+	replace := func(v jsonvalue.Value) (string, bool) {
 		text, err := v.AppendCanonical(nil)
 		require.NoError(t, err)
 		return fmt.Sprintf("<%d bytes>", len(text)), true
@@ -153,7 +153,7 @@ func FuzzRedactMessages(f *testing.F) {
 			return
 		}
 		whole := before + `{"type":"tool_call_response","id":"c","response":"` + secret + `"}` + after
-		if _, err := engine.ParseJSON(whole); err != nil || !looksJSON(whole) {
+		if _, err := jsonvalue.Parse(whole); err != nil || !looksJSON(whole) {
 			return
 		}
 		out := redacted(t, map[string]any{"gen_ai.input.messages": whole}, nil, false)

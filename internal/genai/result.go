@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Result is what a tool returned, taken out of the wrappers that frameworks and
@@ -17,7 +18,7 @@ type Result struct {
 	Kind engine.InputKind
 	// Value is the result itself: a string for KindText, the whole object for
 	// KindStdio.
-	Value engine.Value
+	Value jsonvalue.Value
 	// Source is the text that Value was parsed from, "" if it was none.
 	Source   string
 	ExitCode int64 // KindStdio
@@ -68,7 +69,7 @@ func (c Content) Result() Result {
 			v = next
 			break
 		}
-		if v.Kind() != engine.StringKind {
+		if v.Kind() != jsonvalue.StringKind {
 			o.result.Source = ""
 		}
 		v = next
@@ -78,7 +79,7 @@ func (c Content) Result() Result {
 		return Result{Failed: r.Failed, Conflict: r.Conflict, MCP: r.MCP, CallID: r.CallID, Tool: r.Tool}
 	}
 	r.Value = v
-	if v.Kind() == engine.StringKind {
+	if v.Kind() == jsonvalue.StringKind {
 		r.Source = ""
 		if r.State == Captured {
 			r.Kind = engine.KindText
@@ -100,13 +101,13 @@ type opener struct {
 	extra int
 }
 
-func (o *opener) open(v engine.Value) (engine.Value, bool) {
+func (o *opener) open(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		return o.openText(v)
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		return o.openObject(v)
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		o.fresh = true
 		return joinBlocks(v)
 	default:
@@ -116,7 +117,7 @@ func (o *opener) open(v engine.Value) (engine.Value, bool) {
 
 // openText parses a text. Of a text that stood as a string in JSON only objects
 // and arrays count: "42" in quotes is a string.
-func (o *opener) openText(v engine.Value) (engine.Value, bool) {
+func (o *opener) openText(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	text := v.Text()
 	if placeholder(text, o.dialect) {
 		o.result.State = NotCaptured
@@ -133,7 +134,7 @@ func (o *opener) openText(v engine.Value) (engine.Value, bool) {
 		}
 		return v, false
 	}
-	parsed, err := engine.ParseJSON(text)
+	parsed, err := jsonvalue.Parse(text)
 	if err != nil {
 		if brokenOff(text) {
 			o.result.State = Truncated
@@ -166,8 +167,8 @@ func jsonStart(text string, containers bool) bool {
 	}
 }
 
-func exitCode(v engine.Value) (int64, bool) {
-	if v.Kind() != engine.ObjectKind {
+func exitCode(v jsonvalue.Value) (int64, bool) {
+	if v.Kind() != jsonvalue.ObjectKind {
 		return 0, false
 	}
 	if _, ok := v.Get("stdout"); !ok {
@@ -197,7 +198,7 @@ var failureTexts = []string{"Error: ", "Error executing tool ", "Error in tool "
 // FailureText reports whether a result is a framework's text about a tool that
 // threw.
 func FailureText(r Result) bool {
-	if r.Kind != engine.KindText || r.Value.Kind() != engine.StringKind {
+	if r.Kind != engine.KindText || r.Value.Kind() != jsonvalue.StringKind {
 		return false
 	}
 	for _, begin := range failureTexts {

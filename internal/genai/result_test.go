@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // dumpResult writes a result in a line.
@@ -258,7 +258,7 @@ func TestArguments(t *testing.T) {
 	_, ok := Content{}.Arguments()
 	require.False(t, ok)
 	require.Equal(t, Result{State: Truncated}, Content{Dropped: true}.Result())
-	require.Equal(t, engine.NullKind, Content{}.Result().Value.Kind())
+	require.Equal(t, jsonvalue.NullKind, Content{}.Result().Value.Kind())
 }
 
 func TestUsableID(t *testing.T) {

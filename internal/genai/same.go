@@ -6,7 +6,7 @@ package genai
 import (
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // maxDataDepth bounds how deep two values are compared piece by piece. Deeper
@@ -16,14 +16,14 @@ const maxDataDepth = 64
 // SameData reports whether two values are the same data: the order of keys, the
 // spelling of numbers and the white space around a string do not count, and
 // neither does where a string of copied was cut.
-func SameData(whole, copied engine.Value) bool { return sameData(whole, copied, 0) }
+func SameData(whole, copied jsonvalue.Value) bool { return sameData(whole, copied, 0) }
 
-func sameData(a, b engine.Value, depth int) bool {
+func sameData(a, b jsonvalue.Value, depth int) bool {
 	switch {
-	case a.Kind() == engine.StringKind && b.Kind() == engine.StringKind:
+	case a.Kind() == jsonvalue.StringKind && b.Kind() == jsonvalue.StringKind:
 		x, y := strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text())
 		return x == y || CutCopy(x, y)
-	case a.Kind() == engine.ArrayKind && b.Kind() == engine.ArrayKind && depth < maxDataDepth:
+	case a.Kind() == jsonvalue.ArrayKind && b.Kind() == jsonvalue.ArrayKind && depth < maxDataDepth:
 		if a.Len() != b.Len() {
 			return false
 		}
@@ -33,7 +33,7 @@ func sameData(a, b engine.Value, depth int) bool {
 			}
 		}
 		return true
-	case a.Kind() == engine.ObjectKind && b.Kind() == engine.ObjectKind && depth < maxDataDepth:
+	case a.Kind() == jsonvalue.ObjectKind && b.Kind() == jsonvalue.ObjectKind && depth < maxDataDepth:
 		if a.Len() != b.Len() {
 			return false
 		}
@@ -46,14 +46,14 @@ func sameData(a, b engine.Value, depth int) bool {
 		}
 		return true
 	default:
-		return engine.Equal(a, b)
+		return jsonvalue.Equal(a, b)
 	}
 }
 
 // onlyResult returns what an MCP server wraps in a structure because a structure
 // must be an object: the member result of an object that has no other.
-func onlyResult(v engine.Value) (engine.Value, bool) {
-	if v.Kind() != engine.ObjectKind || v.Len() != 1 {
+func onlyResult(v jsonvalue.Value) (jsonvalue.Value, bool) {
+	if v.Kind() != jsonvalue.ObjectKind || v.Len() != 1 {
 		return v, false
 	}
 	if key, inner := v.Member(0); key == "result" {
@@ -64,7 +64,7 @@ func onlyResult(v engine.Value) (engine.Value, bool) {
 
 // Unwrapped returns the member result of an object that has no other member, and
 // any other value as it is.
-func Unwrapped(v engine.Value) engine.Value {
+func Unwrapped(v jsonvalue.Value) jsonvalue.Value {
 	inner, _ := onlyResult(v)
 	return inner
 }
@@ -72,7 +72,7 @@ func Unwrapped(v engine.Value) engine.Value {
 // SameAnswer reports whether two values are one answer of an MCP server: the same
 // data, or of one the structure and of the other what a text block holds of it, that
 // is its only member result, its only list, or the only element of that list.
-func SameAnswer(a, b engine.Value) bool {
+func SameAnswer(a, b jsonvalue.Value) bool {
 	for _, x := range answers(a) {
 		for _, y := range answers(b) {
 			if SameData(x, y) {
@@ -83,14 +83,14 @@ func SameAnswer(a, b engine.Value) bool {
 	return false
 }
 
-func answers(v engine.Value) []engine.Value {
-	all := append(make([]engine.Value, 0, 4), v)
+func answers(v jsonvalue.Value) []jsonvalue.Value {
+	all := append(make([]jsonvalue.Value, 0, 4), v)
 	inner, wrapped := onlyResult(v)
 	if wrapped {
 		all = append(all, inner)
 	}
 	list := inner
-	if list.Kind() != engine.ArrayKind {
+	if list.Kind() != jsonvalue.ArrayKind {
 		var ok bool
 		if list, ok = onlyList(v); !ok {
 			return all
@@ -108,9 +108,9 @@ func answers(v engine.Value) []engine.Value {
 // result, or its only list. Those that do not have to be the elements of that
 // list: one block for each element, in order. A block that is no JSON may be any
 // rendering.
-func renders(structure, blocks engine.Value) bool {
+func renders(structure, blocks jsonvalue.Value) bool {
 	inner, wrapped := onlyResult(structure)
-	list, listed := inner, wrapped && inner.Kind() == engine.ArrayKind
+	list, listed := inner, wrapped && inner.Kind() == jsonvalue.ArrayKind
 	if !listed {
 		list, listed = onlyList(structure)
 	}
@@ -130,7 +130,7 @@ func renders(structure, blocks engine.Value) bool {
 
 // inOrder reports whether blocks are the elements of a list, one for each.
 // Elements that are strings may stand in blocks that are no JSON.
-func inOrder(list engine.Value, parts []block, blocks int) bool {
+func inOrder(list jsonvalue.Value, parts []block, blocks int) bool {
 	if len(parts) != list.Len() && blocks != list.Len() {
 		return false
 	}
@@ -148,14 +148,14 @@ func inOrder(list engine.Value, parts []block, blocks int) bool {
 
 // isFlat reports whether blocks are the elements of a list and of the lists in
 // it. Servers that write one block for each element write none for null.
-func isFlat(list engine.Value, parts []block) bool {
+func isFlat(list jsonvalue.Value, parts []block) bool {
 	n := 0
-	var walk func(v engine.Value, depth int) bool
-	walk = func(v engine.Value, depth int) bool {
+	var walk func(v jsonvalue.Value, depth int) bool
+	walk = func(v jsonvalue.Value, depth int) bool {
 		switch {
 		case v.IsNull():
 			return true
-		case v.Kind() == engine.ArrayKind && depth < maxDataDepth:
+		case v.Kind() == jsonvalue.ArrayKind && depth < maxDataDepth:
 			for i := 0; i < v.Len(); i++ {
 				if !walk(v.Index(i), depth+1) {
 					return false
@@ -174,25 +174,25 @@ func isFlat(list engine.Value, parts []block) bool {
 // block is a content block that holds JSON, in the ways in which it can be read.
 type block struct {
 	at       int // in the list of blocks
-	readings []engine.Value
+	readings []jsonvalue.Value
 }
 
 // blockOf reads a content block. It answers false if the block is no JSON.
-func blockOf(v engine.Value) (block, bool) {
+func blockOf(v jsonvalue.Value) (block, bool) {
 	if inner, ok := v.Get("json"); ok && v.Len() == 1 {
-		return block{readings: []engine.Value{inner}}, true
+		return block{readings: []jsonvalue.Value{inner}}, true
 	}
 	text, _ := v.Get("text")
-	if text.Kind() != engine.StringKind || !jsonStart(text.Text(), false) {
+	if text.Kind() != jsonvalue.StringKind || !jsonStart(text.Text(), false) {
 		return block{}, false
 	}
-	parsed, err := engine.ParseJSON(text.Text())
+	parsed, err := jsonvalue.Parse(text.Text())
 	if err != nil {
 		return block{}, false
 	}
-	b := block{readings: []engine.Value{parsed, text}} // "5" is a string that holds a number
-	if parsed.Kind() == engine.StringKind && jsonStart(parsed.Text(), true) {
-		if again, err := engine.ParseJSON(parsed.Text()); err == nil {
+	b := block{readings: []jsonvalue.Value{parsed, text}} // "5" is a string that holds a number
+	if parsed.Kind() == jsonvalue.StringKind && jsonStart(parsed.Text(), true) {
+		if again, err := jsonvalue.Parse(parsed.Text()); err == nil {
 			b.readings = append(b.readings, again)
 		}
 	}
@@ -200,7 +200,7 @@ func blockOf(v engine.Value) (block, bool) {
 }
 
 // is reports whether a reading of the block is the value.
-func (b *block) is(v engine.Value) bool {
+func (b *block) is(v jsonvalue.Value) bool {
 	for _, reading := range b.readings {
 		if SameData(v, reading) {
 			return true
@@ -211,8 +211,8 @@ func (b *block) is(v engine.Value) bool {
 
 // isMember reports whether the block is a scalar that is a member of the
 // structure: a rendering of the one that matters.
-func (b *block) isMember(structure engine.Value) bool {
-	if !scalar(b.readings[0]) || structure.Kind() != engine.ObjectKind {
+func (b *block) isMember(structure jsonvalue.Value) bool {
+	if !scalar(b.readings[0]) || structure.Kind() != jsonvalue.ObjectKind {
 		return false
 	}
 	for i := 0; i < structure.Len(); i++ {
@@ -223,6 +223,6 @@ func (b *block) isMember(structure engine.Value) bool {
 	return false
 }
 
-func scalar(v engine.Value) bool {
-	return v.Kind() != engine.ArrayKind && v.Kind() != engine.ObjectKind
+func scalar(v jsonvalue.Value) bool {
+	return v.Kind() != jsonvalue.ArrayKind && v.Kind() != jsonvalue.ObjectKind
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
-func parse(t require.TestingT, text string) engine.Value {
-	v, err := engine.ParseJSON(text)
+func parse(t require.TestingT, text string) jsonvalue.Value {
+	v, err := jsonvalue.Parse(text)
 	require.NoError(t, err, text)
 	return v
 }
 
 // textBlocks makes MCP text blocks.
-func textBlocks(texts ...string) engine.Value {
-	var list []engine.Value
+func textBlocks(texts ...string) jsonvalue.Value {
+	var list []jsonvalue.Value
 	for _, text := range texts {
-		list = append(list, engine.Object(
-			engine.Member{Key: "type", Value: engine.String("text")},
-			engine.Member{Key: "text", Value: engine.String(text)},
+		list = append(list, jsonvalue.Object(
+			jsonvalue.Member{Key: "type", Value: jsonvalue.String("text")},
+			jsonvalue.Member{Key: "text", Value: jsonvalue.String(text)},
 		))
 	}
-	return engine.Array(list...)
+	return jsonvalue.Array(list...)
 }
 
 // Which content blocks are a rendering of the structure beside them.
@@ -156,7 +156,7 @@ func TestLists(t *testing.T) {
 		`{"a":{"b":{}}}`: "",
 	} {
 		var got []string
-		Lists(parse(t, text), func(path []string, list engine.Value) {
+		Lists(parse(t, text), func(path []string, list jsonvalue.Value) {
 			got = append(got, fmt.Sprintf("%s:%d", strings.Join(path, "."), list.Len()))
 		})
 		require.Equal(t, want, strings.Join(got, " "), text)

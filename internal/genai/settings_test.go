@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // A dialect of an application's own, in every field.
@@ -245,7 +245,7 @@ func TestSettingsErrors(t *testing.T) {
 	require.LessOrEqual(t, genai.MaxDialects+len(genai.Builtin), 64)
 }
 
-func requireJSON(t *testing.T, want string, got engine.Value) {
+func requireJSON(t *testing.T, want string, got jsonvalue.Value) {
 	t.Helper()
 	text, err := got.AppendCanonical(nil)
 	require.NoError(t, err)

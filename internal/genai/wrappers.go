@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // openObject takes off a wrapper that is an object.
-func (o *opener) openObject(v engine.Value) (engine.Value, bool) {
+func (o *opener) openObject(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	if inner, ok := o.toolMessage(v); ok {
 		o.fresh = true
 		return inner, true
@@ -32,7 +32,7 @@ func (o *opener) openObject(v engine.Value) (engine.Value, bool) {
 
 // toolMessage opens LangChain's message object, serialised or as a plain
 // dictionary.
-func (o *opener) toolMessage(v engine.Value) (engine.Value, bool) {
+func (o *opener) toolMessage(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	if _, kwargs, ok := langchain(v); ok {
 		v = kwargs
 	} else if _, named := v.Get("tool_call_id"); !named || text(v, "type") != "tool" {
@@ -64,11 +64,11 @@ var (
 
 // mcp opens a CallToolResult: structuredContent if it has one, else its text. A
 // structure whose only member is result is that member.
-func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
+func (o *opener) mcp(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	content, hasContent := v.Get("content")
 	structured, hasStructured := either(v, "structuredContent", "structured_content")
 	isError, hasError := either(v, "isError", "is_error")
-	blocks := hasContent && content.Kind() == engine.ArrayKind
+	blocks := hasContent && content.Kind() == jsonvalue.ArrayKind
 	hasError = hasError && !isError.IsNull() // null is how some write that it is not there
 	if !blocks && !hasStructured || hasContent && !blocks && !content.IsNull() {
 		return v, false
@@ -84,14 +84,14 @@ func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
 	}
 	o.result.MCP = true
 	o.result.Failed = o.result.Failed || isError.Bool()
-	o.result.Conflict = o.result.Conflict || hasError && isError.Kind() != engine.BoolKind
+	o.result.Conflict = o.result.Conflict || hasError && isError.Kind() != jsonvalue.BoolKind
 	if !structured.IsNull() {
 		o.result.Conflict = o.result.Conflict || blocks && !renders(structured, content)
 		return Unwrapped(structured), true
 	}
 	o.fresh = true
 	if content.Len() == 0 {
-		return engine.String(""), true
+		return jsonvalue.String(""), true
 	}
 	if joined, ok := joinBlocks(content); ok {
 		return joined, true
@@ -100,7 +100,7 @@ func (o *opener) mcp(v engine.Value) (engine.Value, bool) {
 }
 
 // allTyped reports whether every element is a block that says its type.
-func allTyped(list engine.Value) bool {
+func allTyped(list jsonvalue.Value) bool {
 	for _, block := range elements(list) {
 		if text(block, "type") == "" {
 			return false
@@ -109,17 +109,17 @@ func allTyped(list engine.Value) bool {
 	return true
 }
 
-func either(v engine.Value, keys ...string) (engine.Value, bool) {
+func either(v jsonvalue.Value, keys ...string) (jsonvalue.Value, bool) {
 	for _, key := range keys {
 		if inner, ok := v.Get(key); ok {
 			return inner, true
 		}
 	}
-	return engine.Null(), false
+	return jsonvalue.Null(), false
 }
 
 // typed opens the AI SDK's {"type": "json", "value": …}.
-func (o *opener) typed(v engine.Value) (engine.Value, bool) {
+func (o *opener) typed(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	inner, ok := v.Get("value")
 	if !ok || v.Len() > 3 {
 		return v, false
@@ -135,12 +135,12 @@ func (o *opener) typed(v engine.Value) (engine.Value, bool) {
 }
 
 // keyed opens a wrapper of a single key that the dialect's row names.
-func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
+func (o *opener) keyed(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	if o.dialect == nil || v.Len() == 0 {
 		return v, false
 	}
 	found := false
-	var value engine.Value
+	var value jsonvalue.Value
 	failed, conflict := false, false
 	for i := 0; i < v.Len(); i++ {
 		key, inner := v.Member(i)
@@ -152,7 +152,7 @@ func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
 		case slices.Contains(o.dialect.BesideKeys, key):
 			if key == "is_error" || key == "isError" {
 				failed = failed || inner.Bool()
-				conflict = conflict || !inner.IsNull() && inner.Kind() != engine.BoolKind
+				conflict = conflict || !inner.IsNull() && inner.Kind() != jsonvalue.BoolKind
 			}
 		default:
 			return v, false
@@ -168,14 +168,14 @@ func (o *opener) keyed(v engine.Value) (engine.Value, bool) {
 
 // joinBlocks opens a list of content blocks: one json block is its value, text
 // blocks are one text, a line each.
-func joinBlocks(list engine.Value) (engine.Value, bool) {
-	if list.Kind() != engine.ArrayKind || list.Len() == 0 {
+func joinBlocks(list jsonvalue.Value) (jsonvalue.Value, bool) {
+	if list.Kind() != jsonvalue.ArrayKind || list.Len() == 0 {
 		return list, false
 	}
 	var texts []string
 	for i := 0; i < list.Len(); i++ {
 		block := list.Index(i)
-		if block.Kind() != engine.ObjectKind {
+		if block.Kind() != jsonvalue.ObjectKind {
 			return list, false
 		}
 		if inner, ok := block.Get("json"); ok && block.Len() == 1 {
@@ -185,7 +185,7 @@ func joinBlocks(list engine.Value) (engine.Value, bool) {
 			return inner, true
 		}
 		t, ok := block.Get("text")
-		if !ok || t.Kind() != engine.StringKind {
+		if !ok || t.Kind() != jsonvalue.StringKind {
 			return list, false
 		}
 		if kind := text(block, "type"); kind != "text" && kind != "output_text" && (kind != "" || block.Len() != 1) {
@@ -193,5 +193,5 @@ func joinBlocks(list engine.Value) (engine.Value, bool) {
 		}
 		texts = append(texts, t.Text())
 	}
-	return engine.String(strings.Join(texts, "\n")), true
+	return jsonvalue.String(strings.Join(texts, "\n")), true
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // pair is an argument and a field of the result.
@@ -22,7 +22,7 @@ type pairCount struct{ both, equal int }
 const maxPairs = 1024
 
 // compare looks for arguments that come back in the result.
-func (t *tool) compare(arguments, result engine.Value) {
+func (t *tool) compare(arguments, result jsonvalue.Value) {
 	for i := range arguments.Len() {
 		name, value := arguments.Member(i)
 		asked, ok := value.Scalar()

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
@@ -27,9 +27,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-func value(t testing.TB, text string) engine.Value {
+func value(t testing.TB, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := engine.ParseJSON(text)
+	v, err := jsonvalue.Parse(text)
 	require.NoError(t, err)
 	return v
 }
@@ -312,14 +312,14 @@ func TestAlwaysValid(t *testing.T) {
 			tool := name.Draw(t, "tool")
 			for range rapid.IntRange(0, 4).Draw(t, "calls") {
 				c := score.CallAccount{Tool: tool, Decided: -1, Returned: true}
-				if v, err := engine.ParseJSON(object()); err == nil {
+				if v, err := jsonvalue.Parse(object()); err == nil {
 					c.Arguments, c.ArgumentsKnown = v, true
 				}
 				result := object()
 				if rapid.Bool().Draw(t, "text") {
 					result = asJSON(texts.Draw(t, "result"))
 				}
-				if v, err := engine.ParseJSON(result); err == nil {
+				if v, err := jsonvalue.Parse(result); err == nil {
 					c.Result = genai.Result{State: genai.Captured, Value: v}
 				}
 				calls = append(calls, c)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // listed is how often results were about a list.
@@ -20,7 +21,7 @@ type listed struct{ results, empty int }
 const maxListPaths = 64
 
 // addList notes the list that a result is about.
-func (t *tool) addList(result, arguments engine.Value) {
+func (t *tool) addList(result, arguments jsonvalue.Value) {
 	path, list, ok := listOf(result, arguments)
 	if !ok {
 		return
@@ -61,20 +62,20 @@ func (t *tool) list(claim engine.ClaimType) (path string, n listed, ok bool) {
 // listOf returns the list that a result is about, with its path: the object has no
 // other list, and beside it only counts, flags, what was asked for, and what the
 // names in beside say.
-func listOf(result, arguments engine.Value) (path string, list engine.Value, ok bool) {
+func listOf(result, arguments jsonvalue.Value) (path string, list jsonvalue.Value, ok bool) {
 	s := search{arguments: arguments}
 	return s.path, s.list, s.object(result, "$", 0) && s.path != ""
 }
 
 // search looks for the list that a result is about.
 type search struct {
-	arguments engine.Value
+	arguments jsonvalue.Value
 	path      string
-	list      engine.Value
+	list      jsonvalue.Value
 }
 
 // object looks in an object. It answers false if there is more in it than a list.
-func (s *search) object(v engine.Value, path string, depth int) bool {
+func (s *search) object(v jsonvalue.Value, path string, depth int) bool {
 	const deepest = 8
 	if depth == deepest {
 		return false
@@ -87,7 +88,7 @@ func (s *search) object(v engine.Value, path string, depth int) bool {
 			last = list[len(list)-1]
 		}
 		switch member.Kind() {
-		case engine.ArrayKind:
+		case jsonvalue.ArrayKind:
 			if besideLists[last] {
 				continue
 			}
@@ -95,15 +96,15 @@ func (s *search) object(v engine.Value, path string, depth int) bool {
 				return false
 			}
 			s.path, s.list = path+pathStep(key), member
-		case engine.ObjectKind:
+		case jsonvalue.ObjectKind:
 			if beside[last] {
 				continue
 			}
 			if !nameable(key) || !s.object(member, path+pathStep(key), depth+1) {
 				return false
 			}
-		case engine.StringKind, engine.IntKind, engine.FloatKind:
-			if text, _ := member.Scalar(); !beside[last] && (member.Kind() == engine.StringKind || identifies(key)) && strings.TrimSpace(text) != "" && !s.asked(text) {
+		case jsonvalue.StringKind, jsonvalue.IntKind, jsonvalue.FloatKind:
+			if text, _ := member.Scalar(); !beside[last] && (member.Kind() == jsonvalue.StringKind || identifies(key)) && strings.TrimSpace(text) != "" && !s.asked(text) {
 				return false
 			}
 		}
@@ -113,11 +114,11 @@ func (s *search) object(v engine.Value, path string, depth int) bool {
 
 // asked reports whether a text is an argument of the call.
 func (s *search) asked(text string) bool {
-	if s.arguments.Kind() != engine.ObjectKind {
+	if s.arguments.Kind() != jsonvalue.ObjectKind {
 		return false
 	}
 	for i := range s.arguments.Len() {
-		if _, argument := s.arguments.Member(i); argument.Kind() != engine.ArrayKind && argument.Kind() != engine.ObjectKind {
+		if _, argument := s.arguments.Member(i); argument.Kind() != jsonvalue.ArrayKind && argument.Kind() != jsonvalue.ObjectKind {
 			if asked, ok := argument.Scalar(); ok && asked == text {
 				return true
 			}
@@ -155,14 +156,14 @@ func pathStep(key string) string {
 
 // saysNothing reports whether a result says nothing: it is null, "", {} or [],
 // what tools write for that, or an object of nothing else but lists.
-func saysNothing(v engine.Value, depth int) bool {
+func saysNothing(v jsonvalue.Value, depth int) bool {
 	const deepest = 8
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		return genai.Nothing(v.Text())
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		for i := range v.Len() {
-			if _, member := v.Member(i); depth == deepest || member.Kind() == engine.ArrayKind || !saysNothing(member, depth+1) {
+			if _, member := v.Member(i); depth == deepest || member.Kind() == jsonvalue.ArrayKind || !saysNothing(member, depth+1) {
 				return false
 			}
 		}

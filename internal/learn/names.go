@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // verbs say what a tool does, by the word in its name.
@@ -105,8 +106,8 @@ func saysAbsent(text string) bool { return len(text) <= maxSentinel && absent.Ma
 var failing = regexp.MustCompile(`(?i)^\W*(error|exception|traceback|failed|failure)\b`)
 
 // saysError reports whether a result is a text about a failure.
-func saysError(v engine.Value) bool {
-	return v.Kind() == engine.StringKind && failing.MatchString(v.Text())
+func saysError(v jsonvalue.Value) bool {
+	return v.Kind() == jsonvalue.StringKind && failing.MatchString(v.Text())
 }
 
 // subjects are words of arguments that say what a call is about, where none

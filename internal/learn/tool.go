@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
@@ -50,7 +50,7 @@ func newTool(name string) *tool {
 // add learns from a call.
 func (t *tool) add(c *score.CallAccount) {
 	t.calls++
-	if c.ArgumentsKnown && c.Arguments.Kind() == engine.ObjectKind {
+	if c.ArgumentsKnown && c.Arguments.Kind() == jsonvalue.ObjectKind {
 		t.arguments.add(c.Arguments)
 	}
 	if c.Failure.Kind != genai.NoFailure || c.Result.Failed || c.Result.Conflict || c.Conflict || c.NeverRan || saysError(c.Result.Value) {
@@ -72,15 +72,15 @@ func (t *tool) add(c *score.CallAccount) {
 	}
 	t.good++
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		t.texts++
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		t.objects++
 		t.results.add(v)
 		t.addList(v, c.Arguments)
 		if v.Len() == 1 {
 			key, only := v.Member(0)
-			if only.Kind() == engine.ObjectKind && only.Len() > 0 && nameable(key) {
+			if only.Kind() == jsonvalue.ObjectKind && only.Len() > 0 && nameable(key) {
 				key = strings.Clone(key)
 				t.wrapped[key]++
 				if t.inner[key] == nil {
@@ -90,14 +90,14 @@ func (t *tool) add(c *score.CallAccount) {
 				v = only
 			}
 		}
-		if c.ArgumentsKnown && c.Arguments.Kind() == engine.ObjectKind {
+		if c.ArgumentsKnown && c.Arguments.Kind() == jsonvalue.ObjectKind {
 			t.compare(c.Arguments, v)
 		}
 	}
 }
 
 // notFound notes the text by which a result says that there is nothing.
-func (t *tool) notFound(v engine.Value) bool {
+func (t *tool) notFound(v jsonvalue.Value) bool {
 	note := func(text string) bool {
 		if !saysAbsent(text) {
 			return false
@@ -108,15 +108,15 @@ func (t *tool) notFound(v engine.Value) bool {
 		}
 		return true
 	}
-	if v.Kind() == engine.StringKind {
+	if v.Kind() == jsonvalue.StringKind {
 		return note(v.Text())
 	}
 	for i := range v.Len() {
-		if v.Kind() != engine.ObjectKind {
+		if v.Kind() != jsonvalue.ObjectKind {
 			break
 		}
 		key, member := v.Member(i)
-		if list := words(key); len(list) > 0 && telling[list[len(list)-1]] && member.Kind() == engine.StringKind && note(member.Text()) {
+		if list := words(key); len(list) > 0 && telling[list[len(list)-1]] && member.Kind() == jsonvalue.StringKind && note(member.Text()) {
 			return true
 		}
 	}
@@ -178,7 +178,7 @@ func newFields() *fields { return &fields{of: map[string]*field{}} }
 // mean nothing.
 const maxFields = 64
 
-func (f *fields) add(v engine.Value) {
+func (f *fields) add(v jsonvalue.Value) {
 	f.objects++
 	for i := range v.Len() {
 		key, member := v.Member(i)
@@ -203,7 +203,7 @@ func (f *fields) add(v engine.Value) {
 		known.scalar++
 		known.free = known.free || text != "" && !mask.Identifier(text)
 		known.longest = max(known.longest, len(text))
-		if member.Kind() == engine.StringKind && text != "" {
+		if member.Kind() == jsonvalue.StringKind && text != "" {
 			known.texts++
 		}
 		const longest = 256

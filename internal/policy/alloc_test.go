@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // hotPaths are what is run for each span or event, with the allocations that
@@ -69,7 +69,7 @@ func hotPaths(t testing.TB) []hotPath {
 	require.NoError(t, err)
 	field := FieldGlob{Path: p, Glob: mustGlob(t, "A*")}
 	add("field", 0, func() { field.Matches(doc) })
-	attribute, value := AttributeGlob{Name: "db.system", Glob: mustGlob(t, "postgres*")}, engine.String("postgresql")
+	attribute, value := AttributeGlob{Name: "db.system", Glob: mustGlob(t, "postgres*")}, jsonvalue.String("postgresql")
 	add("attribute", 0, func() { attribute.Matches(value) })
 	add("label/as it is", 0, func() { DefaultLabel("search_customer") })
 	add("label/replaced", 1, func() { DefaultLabel("crm.search customer") })

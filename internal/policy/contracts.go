@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 var claimNames = []string{
@@ -80,7 +81,7 @@ func (l *loader) sealing(m *mapping, c *Contract) {
 		a, given := m.get(doc[i].Key)
 		if !given {
 			if doc[i].Key == "min_source_version" {
-				doc[i].Value = engine.Null() // it is optional; the trial needed one
+				doc[i].Value = jsonvalue.Null() // it is optional; the trial needed one
 			}
 			continue
 		}
@@ -119,23 +120,23 @@ func (l *loader) ref(m *mapping, key string) *Template {
 }
 
 // trialContract returns a contract that is right, with every key in it.
-func trialContract() []engine.Member {
-	return []engine.Member{
-		{Key: "schema_version", Value: engine.String("1")},
-		{Key: "claim_type", Value: engine.String(string(engine.ClaimFound))},
-		{Key: "required_fields", Value: engine.Array()},
-		{Key: "freshness", Value: engine.Object(engine.Member{Key: "mode", Value: engine.String(string(engine.FreshnessNotRequired))})},
-		{Key: "min_source_version", Value: engine.String("1")},
-		{Key: "source_ref", Value: engine.String("source")},
-		{Key: "target_ref", Value: engine.String("target")},
-		{Key: "not_found_sentinel", Value: engine.Null()},
-		{Key: "effect_evidence_required", Value: engine.Bool(false)},
+func trialContract() []jsonvalue.Member {
+	return []jsonvalue.Member{
+		{Key: "schema_version", Value: jsonvalue.String("1")},
+		{Key: "claim_type", Value: jsonvalue.String(string(engine.ClaimFound))},
+		{Key: "required_fields", Value: jsonvalue.Array()},
+		{Key: "freshness", Value: jsonvalue.Object(jsonvalue.Member{Key: "mode", Value: jsonvalue.String(string(engine.FreshnessNotRequired))})},
+		{Key: "min_source_version", Value: jsonvalue.String("1")},
+		{Key: "source_ref", Value: jsonvalue.String("source")},
+		{Key: "target_ref", Value: jsonvalue.String("target")},
+		{Key: "not_found_sentinel", Value: jsonvalue.Null()},
+		{Key: "effect_evidence_required", Value: jsonvalue.Bool(false)},
 	}
 }
 
 // try reports what the engine says about a value in a contract that is right
 // apart from it; false if it refuses the contract.
-func (l *loader) try(a at, key string, v engine.Value) bool {
+func (l *loader) try(a at, key string, v jsonvalue.Value) bool {
 	trial := trialContract()
 	for i := range trial {
 		if trial[i].Key == key {
@@ -151,8 +152,8 @@ func (l *loader) try(a at, key string, v engine.Value) bool {
 }
 
 // decodeContract has the engine decide on a contract.
-func decodeContract(doc []engine.Member) (*engine.Contract, error) {
-	c, err := engine.DecodeContract(engine.Object(doc...))
+func decodeContract(doc []jsonvalue.Member) (*engine.Contract, error) {
+	c, err := engine.DecodeContract(jsonvalue.Object(doc...))
 	if err == nil {
 		err = c.Validate()
 	}
@@ -165,11 +166,11 @@ func decodeContract(doc []engine.Member) (*engine.Contract, error) {
 
 // sealingValue reads a value of the sealing contract, of the type that its key
 // takes.
-func (l *loader) sealingValue(a at, key string) (v engine.Value, ok bool) {
+func (l *loader) sealingValue(a at, key string) (v jsonvalue.Value, ok bool) {
 	switch key {
 	case "min_source_version", "not_found_sentinel":
 		if isNull(a.node) {
-			return engine.Null(), true
+			return jsonvalue.Null(), true
 		}
 		return l.stringValue(a)
 	case "claim_type":
@@ -180,19 +181,19 @@ func (l *loader) sealingValue(a at, key string) (v engine.Value, ok bool) {
 		return l.stringValue(a)
 	case "effect_evidence_required":
 		b, ok := l.boolean(a)
-		return engine.Bool(b), ok
+		return jsonvalue.Bool(b), ok
 	case "required_fields":
 		entries, ok := l.list(a, "a list of names")
-		list := make([]engine.Value, len(entries))
+		list := make([]jsonvalue.Value, len(entries))
 		for i, e := range entries {
 			s, good := l.stringValue(e)
 			if good {
-				good = l.try(e, key, engine.Array(s))
+				good = l.try(e, key, jsonvalue.Array(s))
 			}
 			list[i] = s
 			ok = ok && good
 		}
-		return engine.Array(list...), ok
+		return jsonvalue.Array(list...), ok
 	case "freshness":
 		return l.freshness(a)
 	default:
@@ -200,18 +201,18 @@ func (l *loader) sealingValue(a at, key string) (v engine.Value, ok bool) {
 	}
 }
 
-func (l *loader) stringValue(a at) (engine.Value, bool) {
+func (l *loader) stringValue(a at) (jsonvalue.Value, bool) {
 	a, ok := l.text(a)
-	return engine.String(a.node.Value), ok
+	return jsonvalue.String(a.node.Value), ok
 }
 
 // freshness reads the mapping of that key.
-func (l *loader) freshness(a at) (v engine.Value, ok bool) {
+func (l *loader) freshness(a at) (v jsonvalue.Value, ok bool) {
 	m, ok := l.mapping(a, "mode", "max_age_seconds")
 	if !ok {
 		return v, false
 	}
-	var members []engine.Member
+	var members []jsonvalue.Member
 	mode, ok := m.get("mode")
 	if !ok {
 		l.errorf(m.at, "mode is missing")
@@ -221,7 +222,7 @@ func (l *loader) freshness(a at) (v engine.Value, ok bool) {
 		return v, false
 	}
 	mode, _ = l.resolve(mode)
-	members = append(members, engine.Member{Key: "mode", Value: engine.String(mode.node.Value)})
+	members = append(members, jsonvalue.Member{Key: "mode", Value: jsonvalue.String(mode.node.Value)})
 	if age, given := m.get("max_age_seconds"); given && !isNull(age.node) {
 		age, ok = l.scalar(age, "a whole number of seconds", "!!int")
 		if !ok {
@@ -232,13 +233,13 @@ func (l *loader) freshness(a at) (v engine.Value, ok bool) {
 			l.errorf(age, "the number is out of range")
 			return v, false
 		}
-		members = append(members, engine.Member{Key: "max_age_seconds", Value: engine.Int(n)})
+		members = append(members, jsonvalue.Member{Key: "max_age_seconds", Value: jsonvalue.Int(n)})
 		// Tried here because the error belongs to the number, not to the mapping.
-		if !l.try(age, "freshness", engine.Object(members...)) {
+		if !l.try(age, "freshness", jsonvalue.Object(members...)) {
 			return v, false
 		}
 	}
-	return engine.Object(members...), true
+	return jsonvalue.Object(members...), true
 }
 
 // observation reads how the observation is read, and returns the mapping that

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
 
@@ -116,9 +116,9 @@ func FuzzTemplate(f *testing.F) {
 // nowhere is a Scope that knows nothing.
 type nowhere struct{}
 
-func (nowhere) Text(Root) (string, bool)                    { return "", false }
-func (nowhere) Value(Root) (engine.Value, bool)             { return engine.Null(), false }
-func (nowhere) Attribute(Root, string) (engine.Value, bool) { return engine.Null(), false }
+func (nowhere) Text(Root) (string, bool)                       { return "", false }
+func (nowhere) Value(Root) (jsonvalue.Value, bool)             { return jsonvalue.Null(), false }
+func (nowhere) Attribute(Root, string) (jsonvalue.Value, bool) { return jsonvalue.Null(), false }
 
 // FuzzGlob: a glob compiles or says where it goes wrong; escaped, any text
 // matches itself and nothing longer.
@@ -166,7 +166,7 @@ func FuzzPath(f *testing.F) {
 			}
 			return
 		}
-		v, err := engine.ParseJSON(document)
+		v, err := jsonvalue.Parse(document)
 		if err != nil {
 			return
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // maxPathVisits bounds the values that one selection may touch. Descendant
@@ -127,7 +127,7 @@ func (p *Path) selectsPart() bool { return p != nil && (p.query != nil || len(p.
 // Select returns what the query selects from v: null where it selects no node,
 // the value of one node, an array of the values of several. A nil Path selects
 // v. It allocates nothing where the query is names and indexes.
-func (p *Path) Select(v engine.Value) engine.Value {
+func (p *Path) Select(v jsonvalue.Value) jsonvalue.Value {
 	if p == nil {
 		return v
 	}
@@ -138,17 +138,17 @@ func (p *Path) Select(v engine.Value) engine.Value {
 	nodes := p.nodes(v)
 	switch len(nodes) {
 	case 0:
-		return engine.Null()
+		return jsonvalue.Null()
 	case 1:
 		return nodes[0]
 	default:
-		return engine.Array(nodes...)
+		return jsonvalue.Array(nodes...)
 	}
 }
 
 // nodes returns the values that the query selects, in the order of RFC 9535,
 // the members of an object in document order.
-func (p *Path) nodes(v engine.Value) []engine.Value {
+func (p *Path) nodes(v jsonvalue.Value) []jsonvalue.Value {
 	s := selection{root: v, visits: maxPathVisits}
 	s.segments(p.query.Segments(), v)
 	if s.visits < 0 {
@@ -159,7 +159,7 @@ func (p *Path) nodes(v engine.Value) []engine.Value {
 
 // Matches reports whether a node that the path selects is a scalar that the
 // glob matches.
-func (f FieldGlob) Matches(v engine.Value) bool {
+func (f FieldGlob) Matches(v jsonvalue.Value) bool {
 	if f.Path.query == nil {
 		v, ok := follow(v, f.Path.steps)
 		return ok && scalarMatches(f.Glob, v)
@@ -174,24 +174,24 @@ func (f FieldGlob) Matches(v engine.Value) bool {
 
 // Matches reports whether the attribute's value is a scalar that the glob
 // matches.
-func (a AttributeGlob) Matches(v engine.Value) bool { return scalarMatches(a.Glob, v) }
+func (a AttributeGlob) Matches(v jsonvalue.Value) bool { return scalarMatches(a.Glob, v) }
 
-func scalarMatches(g Glob, v engine.Value) bool {
+func scalarMatches(g Glob, v jsonvalue.Value) bool {
 	s, ok := v.Scalar()
 	return ok && g.Match(s)
 }
 
 // selection is one run of a query.
 type selection struct {
-	root   engine.Value
+	root   jsonvalue.Value
 	plain  any // root for filters, made when the first filter asks
 	made   bool
-	nodes  []engine.Value
+	nodes  []jsonvalue.Value
 	visits int // left; negative once there were too many
 }
 
 // segments selects from v with the first segment and goes on with the rest.
-func (s *selection) segments(segs []*spec.Segment, v engine.Value) {
+func (s *selection) segments(segs []*spec.Segment, v jsonvalue.Value) {
 	if s.visits--; s.visits < 0 {
 		return
 	}
@@ -212,10 +212,10 @@ func (s *selection) segments(segs []*spec.Segment, v engine.Value) {
 }
 
 // selector selects children of v and goes on with the segments that follow.
-func (s *selection) selector(sel spec.Selector, rest []*spec.Segment, v engine.Value) {
+func (s *selection) selector(sel spec.Selector, rest []*spec.Segment, v jsonvalue.Value) {
 	switch sel := sel.(type) {
 	case spec.Name:
-		if v.Kind() == engine.ObjectKind {
+		if v.Kind() == jsonvalue.ObjectKind {
 			if member, ok := v.Get(string(sel)); ok {
 				s.segments(rest, member)
 			}
@@ -240,8 +240,8 @@ func (s *selection) selector(sel spec.Selector, rest []*spec.Segment, v engine.V
 }
 
 // slice selects elements of an array as RFC 9535, 2.3.4.2 has it.
-func (s *selection) slice(sel spec.SliceSelector, rest []*spec.Segment, v engine.Value) {
-	if v.Kind() != engine.ArrayKind {
+func (s *selection) slice(sel spec.SliceSelector, rest []*spec.Segment, v jsonvalue.Value) {
+	if v.Kind() != jsonvalue.ArrayKind {
 		return
 	}
 	lower, upper := sel.Bounds(v.Len())
@@ -258,8 +258,8 @@ func (s *selection) slice(sel spec.SliceSelector, rest []*spec.Segment, v engine
 }
 
 // child returns the i-th element of an array or value of an object.
-func child(v engine.Value, i int) engine.Value {
-	if v.Kind() == engine.ObjectKind {
+func child(v jsonvalue.Value, i int) jsonvalue.Value {
+	if v.Kind() == jsonvalue.ObjectKind {
 		_, member := v.Member(i)
 		return member
 	}
@@ -277,22 +277,22 @@ func (s *selection) plainRoot() any {
 // convert returns a value as filters read it. Numbers that a float64 holds are
 // one, so that 1 and 1.0 are equal wherever they stand; the others keep their
 // digits, by which they are compared inside arrays and objects.
-func (s *selection) convert(v engine.Value) any {
+func (s *selection) convert(v jsonvalue.Value) any {
 	s.visits--
 	switch v.Kind() {
-	case engine.BoolKind:
+	case jsonvalue.BoolKind:
 		return v.Bool()
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		return v.Text()
-	case engine.IntKind, engine.FloatKind:
+	case jsonvalue.IntKind, jsonvalue.FloatKind:
 		return convertNumber(v)
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		list := make([]any, 0, v.Len())
 		for i := 0; i < v.Len() && s.visits >= 0; i++ {
 			list = append(list, s.convert(v.Index(i)))
 		}
 		return list
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		m := make(map[string]any, v.Len())
 		for i := 0; i < v.Len() && s.visits >= 0; i++ {
 			key, member := v.Member(i)
@@ -304,8 +304,8 @@ func (s *selection) convert(v engine.Value) any {
 	}
 }
 
-func convertNumber(v engine.Value) any {
-	if v.Kind() == engine.FloatKind {
+func convertNumber(v jsonvalue.Value) any {
+	if v.Kind() == jsonvalue.FloatKind {
 		f, _ := v.Float64()
 		return f
 	}

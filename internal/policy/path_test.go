@@ -14,7 +14,7 @@ import (
 	"github.com/theory/jsonpath"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 const pathDocument = `{
@@ -78,7 +78,7 @@ func TestPathSelect(t *testing.T) {
 		require.Equal(t, wantText, gotText, "%s: got %s", c.path, gotText)
 	}
 	var none *Path
-	require.True(t, engine.Equal(doc, none.Select(doc)), "no path is the whole")
+	require.True(t, jsonvalue.Equal(doc, none.Select(doc)), "no path is the whole")
 }
 
 func TestPathErrors(t *testing.T) {
@@ -139,8 +139,8 @@ func TestFieldGlob(t *testing.T) {
 		require.NoError(t, err, c.path)
 		require.Equal(t, c.want, FieldGlob{Path: p, Glob: mustGlob(t, c.glob)}.Matches(doc), "%s ~ %s", c.path, c.glob)
 	}
-	require.True(t, AttributeGlob{Glob: mustGlob(t, "1*")}.Matches(engine.Int(12)))
-	require.False(t, AttributeGlob{Glob: mustGlob(t, "*")}.Matches(engine.Null()))
+	require.True(t, AttributeGlob{Glob: mustGlob(t, "1*")}.Matches(jsonvalue.Int(12)))
+	require.False(t, AttributeGlob{Glob: mustGlob(t, "*")}.Matches(jsonvalue.Null()))
 }
 
 // A selection that touches too much selects nothing, rather than a part.
@@ -200,40 +200,40 @@ func TestPathAgainstLibrary(t *testing.T) {
 	})
 }
 
-func mustCanonical(t require.TestingT, v engine.Value) []byte {
+func mustCanonical(t require.TestingT, v jsonvalue.Value) []byte {
 	text, err := v.AppendCanonical(nil)
 	require.NoError(t, err)
 	return text
 }
 
-func drawValue(t *rapid.T, depth int) engine.Value {
+func drawValue(t *rapid.T, depth int) jsonvalue.Value {
 	kind := rapid.IntRange(0, 5).Draw(t, "kind")
 	if depth == 0 {
 		kind %= 4
 	}
 	switch kind {
 	case 0:
-		return engine.Null()
+		return jsonvalue.Null()
 	case 1:
-		return engine.Bool(rapid.Bool().Draw(t, "bool"))
+		return jsonvalue.Bool(rapid.Bool().Draw(t, "bool"))
 	case 2:
-		return engine.Int(rapid.Int64Range(0, 3).Draw(t, "int"))
+		return jsonvalue.Int(rapid.Int64Range(0, 3).Draw(t, "int"))
 	case 3:
-		return engine.String(rapid.SampledFrom([]string{"", "a", "é"}).Draw(t, "string"))
+		return jsonvalue.String(rapid.SampledFrom([]string{"", "a", "é"}).Draw(t, "string"))
 	case 4:
-		list := make([]engine.Value, rapid.IntRange(0, 4).Draw(t, "elements"))
+		list := make([]jsonvalue.Value, rapid.IntRange(0, 4).Draw(t, "elements"))
 		for i := range list {
 			list[i] = drawValue(t, depth-1)
 		}
-		return engine.Array(list...)
+		return jsonvalue.Array(list...)
 	default:
-		var members []engine.Member
+		var members []jsonvalue.Member
 		for _, key := range []string{"c", "a", "b"} {
 			if rapid.Bool().Draw(t, key) {
-				members = append(members, engine.Member{Key: key, Value: drawValue(t, depth-1)})
+				members = append(members, jsonvalue.Member{Key: key, Value: drawValue(t, depth-1)})
 			}
 		}
-		return engine.Object(members...)
+		return jsonvalue.Object(members...)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // step goes from a value to one of its parts: the member of that name, or the
@@ -163,17 +163,17 @@ func hexRune(text string) (rune, bool) {
 }
 
 // follow goes from v along the steps; false if one of them is not there.
-func follow(v engine.Value, steps []step) (engine.Value, bool) {
+func follow(v jsonvalue.Value, steps []step) (jsonvalue.Value, bool) {
 	for i := range steps {
 		s := &steps[i]
 		ok := false
 		if s.isIndex {
 			v, ok = element(v, s.index)
-		} else if v.Kind() == engine.ObjectKind {
+		} else if v.Kind() == jsonvalue.ObjectKind {
 			v, ok = v.Get(s.name)
 		}
 		if !ok {
-			return engine.Null(), false
+			return jsonvalue.Null(), false
 		}
 	}
 	return v, true
@@ -181,15 +181,15 @@ func follow(v engine.Value, steps []step) (engine.Value, bool) {
 
 // element returns the element of an array, counted from the end where the
 // index is negative.
-func element(v engine.Value, index int) (engine.Value, bool) {
-	if v.Kind() != engine.ArrayKind {
-		return engine.Null(), false
+func element(v jsonvalue.Value, index int) (jsonvalue.Value, bool) {
+	if v.Kind() != jsonvalue.ArrayKind {
+		return jsonvalue.Null(), false
 	}
 	if index < 0 {
 		index += v.Len()
 	}
 	if index < 0 || index >= v.Len() {
-		return engine.Null(), false
+		return jsonvalue.Null(), false
 	}
 	return v.Index(index), true
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // Root is where a template's path starts.
@@ -64,10 +64,10 @@ type Scope interface {
 	Text(root Root) (string, bool)
 	// Value returns the value of RootArguments or RootResult; false if it is
 	// not known.
-	Value(root Root) (engine.Value, bool)
+	Value(root Root) (jsonvalue.Value, bool)
 	// Attribute returns the attribute of that name, of RootAttributes or
 	// RootResource; false if there is none.
-	Attribute(root Root, name string) (engine.Value, bool)
+	Attribute(root Root, name string) (jsonvalue.Value, bool)
 }
 
 // Template is a text with {path} placeholders. It is immutable.
@@ -266,7 +266,7 @@ func (t *Template) Render(s Scope) (text string, ok bool) {
 }
 
 // find returns the value of a placeholder that is no text.
-func (p *part) find(s Scope) (engine.Value, bool) {
+func (p *part) find(s Scope) (jsonvalue.Value, bool) {
 	if p.keys == nil {
 		v, ok := s.Value(p.root)
 		if !ok {
@@ -283,7 +283,7 @@ func (p *part) find(s Scope) (engine.Value, bool) {
 			return v, true
 		}
 	}
-	return engine.Null(), false
+	return jsonvalue.Null(), false
 }
 
 // value returns what a placeholder renders; false if it found nothing, or found

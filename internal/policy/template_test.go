@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // scope is a Scope of fixed values.
 type scope struct {
-	arguments, result    engine.Value
-	attributes, resource map[string]engine.Value
+	arguments, result    jsonvalue.Value
+	attributes, resource map[string]jsonvalue.Value
 	texts                map[Root]string
 }
 
@@ -25,7 +25,7 @@ func (s *scope) Text(root Root) (string, bool) {
 	return text, ok
 }
 
-func (s *scope) Value(root Root) (engine.Value, bool) {
+func (s *scope) Value(root Root) (jsonvalue.Value, bool) {
 	v := s.result
 	if root == RootArguments {
 		v = s.arguments
@@ -33,7 +33,7 @@ func (s *scope) Value(root Root) (engine.Value, bool) {
 	return v, !v.IsNull()
 }
 
-func (s *scope) Attribute(root Root, name string) (engine.Value, bool) {
+func (s *scope) Attribute(root Root, name string) (jsonvalue.Value, bool) {
 	m := s.attributes
 	if root == RootResource {
 		m = s.resource
@@ -45,19 +45,19 @@ func (s *scope) Attribute(root Root, name string) (engine.Value, bool) {
 func testScope(t require.TestingT) *scope {
 	return &scope{
 		arguments: mustJSON(t, `{"id": 12345678901234567890123, "ok": true, "f": 1.0, "e": 1e100, "s": "x", "nil": null, "o": {}, "a": [[1, 2], "z"], "": "empty", "a.b": "dot", "a\"]b": "quoted", "é": "é", "😀": "face", "x-y": "hyphen", "blank": ""}`),
-		result:    engine.String("plain text"),
-		attributes: map[string]engine.Value{
-			"gen_ai.tool.name": engine.String("search"), "n": engine.Int(-7),
+		result:    jsonvalue.String("plain text"),
+		attributes: map[string]jsonvalue.Value{
+			"gen_ai.tool.name": jsonvalue.String("search"), "n": jsonvalue.Int(-7),
 			"map":   mustJSON(t, `{"k.x": {"y": "deep"}, "k": {"x": "shallow"}}`),
 			"map.k": mustJSON(t, `{"x": "longest first"}`),
 		},
-		resource: map[string]engine.Value{"service.name": engine.String("svc")},
+		resource: map[string]jsonvalue.Value{"service.name": jsonvalue.String("svc")},
 		texts:    map[Root]string{RootToolName: "search", RootSpanID: "0102", RootTraceID: "0a0b"},
 	}
 }
 
-func mustJSON(t require.TestingT, text string) engine.Value {
-	v, err := engine.ParseJSON(text)
+func mustJSON(t require.TestingT, text string) jsonvalue.Value {
+	v, err := jsonvalue.Parse(text)
 	require.NoError(t, err, text)
 	return v
 }
@@ -203,12 +203,12 @@ func TestTemplateRoundTrip(t *testing.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune(`{}a "'\.[]é`))).Draw(t, "text")
 		name := rapid.StringOf(rapid.SampledFrom([]rune("a.]}'\"\\\n\té😀"))).Draw(t, "name")
 		escaped := strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
-		quoted := engine.String(name)
+		quoted := jsonvalue.String(name)
 		key, err := quoted.AppendCanonical(nil)
 		require.NoError(t, err)
 		tpl, err := ParseTemplate(escaped + "{result[" + string(key) + "]}" + escaped)
 		require.NoError(t, err)
-		got, ok := tpl.Render(&scope{result: engine.Object(engine.Member{Key: name, Value: engine.String(text)})})
+		got, ok := tpl.Render(&scope{result: jsonvalue.Object(jsonvalue.Member{Key: name, Value: jsonvalue.String(text)})})
 		require.True(t, ok)
 		require.Equal(t, text+text+text, got)
 	})

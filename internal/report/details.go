@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/mask"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -119,9 +119,9 @@ func (b *Builder) detailCall(t *Trace, c *score.CallAccount) detailCall {
 // maxShownContent is how much of a content the page holds.
 const maxShownContent = 8000
 
-func shownValue(v engine.Value) *string {
+func shownValue(v jsonvalue.Value) *string {
 	text := v.Text()
-	if v.Kind() != engine.StringKind {
+	if v.Kind() != jsonvalue.StringKind {
 		canonical, err := v.AppendCanonical(nil)
 		if err != nil {
 			return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
@@ -44,7 +44,7 @@ func TestLongHistoryIsParsedOnce(t *testing.T) {
 	td := manySpans(1, func(_ int, span ptrace.Span) { chat(span, history, "") })
 	d, scorer := genai.NewDecoder(genai.Options{}), score.New(propertyPolicy(t))
 
-	once := allocated(func() { _, _ = engine.ParseJSON(history) })
+	once := allocated(func() { _, _ = jsonvalue.Parse(history) })
 	facts, _ := d.Traces(td)
 	messages := allocated(func() { _ = append([]genai.Message(nil), facts[0].Input.List...) }) * 3 // with parts
 	decoding := allocated(func() { d.Traces(td) })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
@@ -50,7 +51,7 @@ type CallAccount struct {
 	Shown      int   // the model's span that was first shown its result
 	Start, End genai.Timestamp
 
-	Arguments      engine.Value
+	Arguments      jsonvalue.Value
 	ArgumentsKnown bool
 	Result         genai.Result
 	// ResultSpan is the span whose attributes or events, or whose messages

@@ -6,8 +6,8 @@ package score
 import (
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // likeness is what two recordings of arguments say of each other.
@@ -42,21 +42,21 @@ func (c *calls) compare(k *call, other *genai.Content) likeness {
 // compareArguments compares arguments as data. Instrumentations bring them out
 // of shape: the only value of an object alone ("42" for {"id": "42"}), values in
 // a list without their names, a server's request extras after them.
-func compareArguments(a, b engine.Value) likeness {
+func compareArguments(a, b jsonvalue.Value) likeness {
 	if a.Kind() == b.Kind() {
-		if engine.Equal(a, b) {
+		if jsonvalue.Equal(a, b) {
 			return alike
 		}
 		return different
 	}
-	if b.Kind() == engine.ObjectKind {
+	if b.Kind() == jsonvalue.ObjectKind {
 		a, b = b, a
 	}
-	if a.Kind() != engine.ObjectKind {
+	if a.Kind() != jsonvalue.ObjectKind {
 		return unknown
 	}
 	switch {
-	case b.Kind() == engine.ArrayKind:
+	case b.Kind() == jsonvalue.ArrayKind:
 		return compareList(a, b)
 	case a.Len() == 1:
 		_, only := a.Member(0)
@@ -73,9 +73,9 @@ func compareArguments(a, b engine.Value) likeness {
 }
 
 // compareList compares an object with a list that may hold it, or its values.
-func compareList(object, list engine.Value) likeness {
-	if list.Len() > 0 && list.Index(0).Kind() == engine.ObjectKind {
-		if engine.Equal(object, list.Index(0)) {
+func compareList(object, list jsonvalue.Value) likeness {
+	if list.Len() > 0 && list.Index(0).Kind() == jsonvalue.ObjectKind {
+		if jsonvalue.Equal(object, list.Index(0)) {
 			return alike
 		}
 		return different
@@ -84,7 +84,7 @@ func compareList(object, list engine.Value) likeness {
 		return unknown
 	}
 	for i := 0; i < list.Len(); i++ {
-		if _, v := object.Member(i); !engine.Equal(v, list.Index(i)) {
+		if _, v := object.Member(i); !jsonvalue.Equal(v, list.Index(i)) {
 			return unknown
 		}
 	}

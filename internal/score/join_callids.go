@@ -6,8 +6,8 @@ package score
 import (
 	"slices"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // use is where an id was seen.
@@ -121,7 +121,7 @@ func same(known []*genai.Content, other *genai.Content) bool {
 		return true
 	}
 	for _, k := range known {
-		if k.Form == other.Form && engine.Equal(k.Value, other.Value) {
+		if k.Form == other.Form && jsonvalue.Equal(k.Value, other.Value) {
 			return true
 		}
 	}
@@ -151,12 +151,12 @@ func (c *calls) rewritten(known []*genai.Content, other *genai.Content) likeness
 	}
 	for _, k := range known {
 		a := c.t.args(k)
-		if !a.known || a.value.Kind() != engine.ObjectKind || b.value.Kind() != engine.ObjectKind {
+		if !a.known || a.value.Kind() != jsonvalue.ObjectKind || b.value.Kind() != jsonvalue.ObjectKind {
 			continue
 		}
 		for i := 0; i < a.value.Len(); i++ {
 			key, x := a.value.Member(i)
-			if y, ok := b.value.Get(key); ok && !engine.Equal(x, y) {
+			if y, ok := b.value.Get(key); ok && !jsonvalue.Equal(x, y) {
 				return different
 			}
 		}

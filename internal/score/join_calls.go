@@ -6,6 +6,7 @@ package score
 import (
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -39,7 +40,7 @@ type call struct {
 	start, end genai.Timestamp
 	returned   bool // there is a result event
 
-	argumentsValue engine.Value
+	argumentsValue jsonvalue.Value
 	argumentsKnown bool
 	result         genai.Result
 	status         int64 // HTTP status code of a span, 0 for none

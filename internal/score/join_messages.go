@@ -6,8 +6,8 @@ package score
 import (
 	"slices"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // source is where a request for a call was found.
@@ -219,7 +219,7 @@ func (c *calls) returnedBy(open []*call, p *genai.Part) (k *call, found bool) {
 		for _, k := range open {
 			for _, span := range k.spans {
 				own := c.t.result(&c.t.spans[span].Call.Result)
-				if own.State == genai.Captured && engine.Equal(own.Value, r.Value) {
+				if own.State == genai.Captured && jsonvalue.Equal(own.Value, r.Value) {
 					return k, true
 				}
 			}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // spanIDs resolves the span ids of a trace.
@@ -195,7 +195,7 @@ func (t *trace) reconcile(span, again int) {
 	result, otherResult := t.result(&own.Result), t.result(&other.Result)
 	failed, otherFailed := t.spans[span].Failure.Kind, t.spans[again].Failure.Kind
 	ended := !t.spans[span].Unended && !t.spans[again].Unended
-	if arguments.known && otherArguments.known && !engine.Equal(arguments.value, otherArguments.value) ||
+	if arguments.known && otherArguments.known && !jsonvalue.Equal(arguments.value, otherArguments.value) ||
 		result.State == genai.Captured && otherResult.State == genai.Captured && differs(result, otherResult) ||
 		ended && failed != otherFailed {
 		t.disputed(span)

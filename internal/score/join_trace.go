@@ -8,8 +8,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // trace is the tree of a trace's spans, each span once.
@@ -305,7 +305,7 @@ func (t *trace) root() int {
 
 // arguments are a call's arguments as data.
 type arguments struct {
-	value engine.Value
+	value jsonvalue.Value
 	known bool
 }
 

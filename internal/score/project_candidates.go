@@ -5,8 +5,8 @@ package score
 
 import (
 	"github.com/resultseal/otelcol-resultseal/internal/display"
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
@@ -150,7 +150,7 @@ func (r *runner) readsLost(x *fact) bool {
 // argumentsLost reports whether the call's arguments were not captured, or not to
 // their end.
 func (k *call) argumentsLost() bool {
-	return !k.argumentsKnown || k.argumentsValue.Kind() == engine.StringKind
+	return !k.argumentsKnown || k.argumentsValue.Kind() == jsonvalue.StringKind
 }
 
 // resultLost reports whether the call returned something that was not captured,
@@ -165,7 +165,7 @@ func verdictMatches(rule *policy.EventRule, o *Observation) bool {
 		(rule.Contract == "" || o.Contract.Name == rule.Contract)
 }
 
-func fieldsMatch(fields []policy.FieldGlob, v engine.Value, known bool) bool {
+func fieldsMatch(fields []policy.FieldGlob, v jsonvalue.Value, known bool) bool {
 	for _, field := range fields {
 		if !known || !field.Matches(v) {
 			return false

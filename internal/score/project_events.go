@@ -4,7 +4,7 @@
 package score
 
 import (
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/session"
 )
@@ -84,7 +84,7 @@ func (r *runner) payload(x *fact, captures session.Fields) session.Payload {
 }
 
 // object lets a monitor read the fields of a JSON object.
-type object struct{ v engine.Value }
+type object struct{ v jsonvalue.Value }
 
 // Field implements session.Payload.
 func (o object) Field(name string) (session.Value, bool) {
@@ -95,20 +95,20 @@ func (o object) Field(name string) (session.Value, bool) {
 	return sessionValue(v)
 }
 
-func sessionValue(v engine.Value) (session.Value, bool) {
+func sessionValue(v jsonvalue.Value) (session.Value, bool) {
 	switch v.Kind() {
-	case engine.NullKind:
+	case jsonvalue.NullKind:
 		return session.NullValue(), true
-	case engine.BoolKind:
+	case jsonvalue.BoolKind:
 		return session.BoolValue(v.Bool()), true
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		return session.StringValue(v.Text()), true
 	}
 	text, err := v.AppendCanonical(nil)
 	if err != nil { // a number that is none
 		return session.Value{}, false
 	}
-	if v.Kind() == engine.IntKind || v.Kind() == engine.FloatKind {
+	if v.Kind() == jsonvalue.IntKind || v.Kind() == jsonvalue.FloatKind {
 		return session.NumberValue(string(text)), true
 	}
 	value, err := session.ParseValue(string(text))

@@ -4,8 +4,8 @@
 package score
 
 import (
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // settle decides, once all facts are joined, what each call came to.
@@ -22,7 +22,7 @@ func (c *calls) settle() {
 		}
 		for _, content := range k.arguments {
 			a := c.t.args(content)
-			if a.known && (!k.argumentsKnown || k.argumentsValue.Kind() != engine.ObjectKind && a.value.Kind() == engine.ObjectKind) {
+			if a.known && (!k.argumentsKnown || k.argumentsValue.Kind() != jsonvalue.ObjectKind && a.value.Kind() == jsonvalue.ObjectKind) {
 				k.argumentsValue, k.argumentsKnown = a.value, true
 			}
 		}

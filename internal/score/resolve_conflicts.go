@@ -6,8 +6,8 @@ package score
 import (
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // differs reports whether what a model was shown is not, as data, what the tool
@@ -26,9 +26,9 @@ func differs(returned, shown genai.Result) bool {
 // maxDataDepth bounds how deep a text is looked for in a structure.
 const maxDataDepth = 64
 
-func sameResult(returned, shown engine.Value) bool {
+func sameResult(returned, shown jsonvalue.Value) bool {
 	a, b := returned, shown
-	aText, bText := a.Kind() == engine.StringKind, b.Kind() == engine.StringKind
+	aText, bText := a.Kind() == jsonvalue.StringKind, b.Kind() == jsonvalue.StringKind
 	switch {
 	case aText && bText:
 		x, y := strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text())
@@ -44,19 +44,19 @@ func sameResult(returned, shown engine.Value) bool {
 
 // holds reports whether a structure holds a text: a wrapper that no dialect
 // knows. A number or a boolean is what its text says.
-func holds(v engine.Value, text string, depth int) bool {
+func holds(v jsonvalue.Value, text string, depth int) bool {
 	if depth > maxDataDepth {
 		return false
 	}
 	switch v.Kind() {
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		for i := 0; i < v.Len(); i++ {
 			if holds(v.Index(i), text, depth+1) {
 				return true
 			}
 		}
 		return false
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		for i := 0; i < v.Len(); i++ {
 			if _, inner := v.Member(i); holds(inner, text, depth+1) {
 				return true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -153,7 +154,7 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 // nothing turns what tools write for nothing into an empty payload: a text that is
 // blank, or the null of a language, unless the contract has it stand for "not
 // found". The kinds that have a syntax of their own say in it what is empty.
-func nothing(k *call, c *policy.Contract, v engine.Value) engine.Value {
+func nothing(k *call, c *policy.Contract, v jsonvalue.Value) jsonvalue.Value {
 	switch c.Observation.Kind {
 	case policy.KindAuto, policy.KindText, policy.KindMCP:
 	default:
@@ -161,14 +162,14 @@ func nothing(k *call, c *policy.Contract, v engine.Value) engine.Value {
 	}
 	sentinel := c.Base.NotFoundSentinel
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		if text := v.Text(); genai.Nothing(text) && (sentinel == nil || *sentinel != text) {
-			return engine.Null()
+			return jsonvalue.Null()
 		}
-	case engine.NullKind:
+	case jsonvalue.NullKind:
 		// JSON's null is a text, too.
 		if r := &k.result; sentinel != nil && c.Observation.Payload == nil && r.Value.IsNull() && r.Source == *sentinel && r.Source != "" {
-			return engine.String(r.Source)
+			return jsonvalue.String(r.Source)
 		}
 	}
 	return v
@@ -177,8 +178,8 @@ func nothing(k *call, c *policy.Contract, v engine.Value) engine.Value {
 // readsMembers reports whether the result is a text and the contract reads from its
 // members what it is about, or from where, which no text has. Such a result cannot
 // be read in the form for which the contract is written; it is no mismatch.
-func readsMembers(c *policy.Contract, v engine.Value) bool {
-	if v.Kind() != engine.StringKind || v.Text() == "" {
+func readsMembers(c *policy.Contract, v jsonvalue.Value) bool {
+	if v.Kind() != jsonvalue.StringKind || v.Text() == "" {
 		return false
 	}
 	o := &c.Observation
@@ -211,16 +212,16 @@ func input(k *call, c *policy.Contract) (in engine.Input, conflict bool) {
 			in.Kind, in.StatusCode = engine.KindHTTPJSON, status
 		} else if status != 0 && (status < 200 || status > 399) {
 			in.Kind, in.StatusCode = engine.KindHTTPJSON, status
-			in.Body = engine.Null()
+			in.Body = jsonvalue.Null()
 		}
 		return in, conflict
 	}
 	in.Kind = kind
-	text := r.Value.Kind() == engine.StringKind
+	text := r.Value.Kind() == jsonvalue.StringKind
 	switch kind {
 	case engine.KindText, engine.KindYAML:
 		if !text {
-			in.Body = engine.String(asText(r))
+			in.Body = jsonvalue.String(asText(r))
 		}
 	case engine.KindHTTPJSON:
 		if in.StatusCode = status; status == 0 {
@@ -228,15 +229,15 @@ func input(k *call, c *policy.Contract) (in engine.Input, conflict bool) {
 		}
 	case engine.KindMCP:
 		if key := "text"; text {
-			in.Body = engine.Object(engine.Member{Key: key, Value: r.Value})
+			in.Body = jsonvalue.Object(jsonvalue.Member{Key: key, Value: r.Value})
 		} else if v := r.Value; r.MCP {
-			in.Body = engine.Object(engine.Member{Key: "structuredContent", Value: v})
+			in.Body = jsonvalue.Object(jsonvalue.Member{Key: "structuredContent", Value: v})
 		} else {
-			in.Body = engine.Object(engine.Member{Key: "structuredContent", Value: genai.Unwrapped(v)})
+			in.Body = jsonvalue.Object(jsonvalue.Member{Key: "structuredContent", Value: genai.Unwrapped(v)})
 		}
 	case engine.KindStdio:
 		if r.Kind != engine.KindStdio {
-			in.Body = engine.Object(engine.Member{Key: "stdout", Value: r.Value})
+			in.Body = jsonvalue.Object(jsonvalue.Member{Key: "stdout", Value: r.Value})
 		}
 	}
 	return in, conflict
@@ -258,7 +259,7 @@ func asText(r *genai.Result) string {
 // httpDocument reads a result that is a response with its own status. A tool
 // that returned one and did not fail was answered, so a status that is not
 // there counts as 200.
-func httpDocument(v engine.Value) (int64, engine.Value) {
+func httpDocument(v jsonvalue.Value) (int64, jsonvalue.Value) {
 	for _, key := range [...]string{"status_code", "statusCode", "status"} {
 		field, ok := v.Get(key)
 		if !ok {

@@ -6,6 +6,7 @@ package score
 import (
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
 
@@ -31,7 +32,7 @@ func (s scope) Text(root policy.Root) (string, bool) {
 }
 
 // Value implements policy.Scope.
-func (s scope) Value(root policy.Root) (engine.Value, bool) {
+func (s scope) Value(root policy.Root) (jsonvalue.Value, bool) {
 	if root == policy.RootArguments {
 		return s.k.argumentsValue, s.k.argumentsKnown
 	}
@@ -39,7 +40,7 @@ func (s scope) Value(root policy.Root) (engine.Value, bool) {
 }
 
 // Attribute implements policy.Scope.
-func (s scope) Attribute(root policy.Root, name string) (engine.Value, bool) {
+func (s scope) Attribute(root policy.Root, name string) (jsonvalue.Value, bool) {
 	return spanAttribute(s.t, s.k.at, root, name)
 }
 
@@ -53,10 +54,10 @@ type spanScope struct {
 func (s spanScope) Text(root policy.Root) (string, bool) { return spanText(s.t, s.span, root) }
 
 // Value implements policy.Scope.
-func (s spanScope) Value(policy.Root) (engine.Value, bool) { return engine.Null(), false }
+func (s spanScope) Value(policy.Root) (jsonvalue.Value, bool) { return jsonvalue.Null(), false }
 
 // Attribute implements policy.Scope.
-func (s spanScope) Attribute(root policy.Root, name string) (engine.Value, bool) {
+func (s spanScope) Attribute(root policy.Root, name string) (jsonvalue.Value, bool) {
 	return spanAttribute(s.t, s.span, root, name)
 }
 
@@ -77,7 +78,7 @@ func spanText(t *trace, span int, root policy.Root) (string, bool) {
 	return text, text != ""
 }
 
-func spanAttribute(t *trace, span int, root policy.Root, name string) (engine.Value, bool) {
+func spanAttribute(t *trace, span int, root policy.Root, name string) (jsonvalue.Value, bool) {
 	if root == policy.RootResource {
 		return t.spans[span].ResourceAttribute(name)
 	}

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // redactFunc does with the content of spans what the configuration says. It is
@@ -17,12 +17,12 @@ type redactFunc func(ptrace.Traces)
 
 // newRedact makes a redactFunc for one goroutine.
 func newRedact(cfg *Config) redactFunc {
-	replace := func(engine.Value) (string, bool) { return "", false }
+	replace := func(jsonvalue.Value) (string, bool) { return "", false }
 	switch cfg.Content {
 	case ContentDrop:
 	case ContentHash:
 		key := string(cfg.Annotations.HashKey)
-		replace = func(v engine.Value) (string, bool) { return annotate.HashContent(v, key), true }
+		replace = func(v jsonvalue.Value) (string, bool) { return annotate.HashContent(v, key), true }
 	default:
 		return func(ptrace.Traces) {}
 	}

@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // written is everything that the processor wrote, by span.
@@ -44,15 +44,15 @@ func written(traces []ptrace.Traces) map[string][]string {
 }
 
 // leaves collects the texts in a value.
-func leaves(v engine.Value, into map[string]bool) {
+func leaves(v jsonvalue.Value, into map[string]bool) {
 	switch v.Kind() {
-	case engine.StringKind:
+	case jsonvalue.StringKind:
 		into[v.Text()] = true
-	case engine.ArrayKind:
+	case jsonvalue.ArrayKind:
 		for i := range v.Len() {
 			leaves(v.Index(i), into)
 		}
-	case engine.ObjectKind:
+	case jsonvalue.ObjectKind:
 		for i := range v.Len() {
 			_, inner := v.Member(i)
 			leaves(inner, into)

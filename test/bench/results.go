@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // jsonResult makes a tool's result of about size bytes about a customer, in the way
@@ -31,7 +31,7 @@ func jsonResult(size, customer int) string {
 
 // canonicalResult is the same in canonical form.
 func canonicalResult(size, customer int) (string, error) {
-	v, err := engine.ParseJSON(jsonResult(size, customer))
+	v, err := jsonvalue.Parse(jsonResult(size, customer))
 	if err != nil {
 		return "", err
 	}

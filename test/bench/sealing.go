@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // sealingNow is the clock that results are judged by.
@@ -21,9 +22,9 @@ var sealingNow = time.Date(2026, 8, 21, 12, 0, 0, 0, time.UTC)
 // seal parses a result and seals it, as is done for every result that a span holds.
 func seal(c *engine.Contract, in *engine.Input, text string) (engine.Record, error) {
 	if in.Kind == engine.KindText {
-		in.Body = engine.String(text)
+		in.Body = jsonvalue.String(text)
 	} else {
-		v, err := engine.ParseJSON(text)
+		v, err := jsonvalue.Parse(text)
 		if err != nil {
 			return engine.Record{}, err
 		}

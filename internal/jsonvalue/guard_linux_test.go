@@ -1,14 +1,13 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -118,7 +117,7 @@ func (g *guard) scan(t testing.TB, text string) {
 func (g *guard) read(t testing.TB, text string) {
 	t.Helper()
 	g.scan(t, text)
-	v, err := ParseJSON(text)
+	v, err := Parse(text)
 	if err != nil {
 		return
 	}
@@ -131,7 +130,7 @@ func (g *guard) read(t testing.TB, text string) {
 		for _, size := range []int{0, g.random.IntN(size + 1), size, size + g.random.IntN(64), size + 64 + g.random.IntN(256)} {
 			var copied []byte
 			at := fault(func() {
-				v, err = ParseJSON(place(text))
+				v, err = Parse(place(text))
 				if err == nil {
 					copied, err = v.AppendCanonical(g.written.buffer(min(size, guardedBytes)))
 				}
@@ -143,24 +142,6 @@ func (g *guard) read(t testing.TB, text string) {
 			if !bytes.Equal(made, copied) {
 				t.Fatalf("%q: want %s, got %s", text, made, copied)
 			}
-		}
-	}
-}
-
-// seal seals a text as each kind of result, and wants the record that it has elsewhere.
-func (g *guard) seal(t testing.TB, text string) {
-	t.Helper()
-	for _, kind := range []InputKind{KindJSON, KindMCP, KindText} {
-		c := benchmarkContract("a")
-		want, wantErr := sealText(c, benchmarkInput(kind), text, benchmarkNow)
-		for _, place := range []func(string) string{g.text.atStart, g.text.atEnd} {
-			var got Record
-			var err error
-			if at := fault(func() { got, err = sealText(c, benchmarkInput(kind), place(text), benchmarkNow) }); at != nil {
-				t.Fatalf("sealing touches %#x, outside of the text of %d bytes: %q", at, len(text), text)
-			}
-			require.Equal(t, wantErr, err)
-			require.Equal(t, string(want.AppendCanonical(nil)), string(got.AppendCanonical(nil)))
 		}
 	}
 }
@@ -207,23 +188,12 @@ func TestGuardedCorpora(t *testing.T) {
 			}
 		}
 	}
-	shared := os.Getenv("RESULTSEAL_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	others, err := filepath.Glob(filepath.Join(shared, "conformance", "*"))
-	require.NoError(t, err)
-	if len(others) == 0 {
-		t.Logf("without the texts of %s, which is absent", shared)
-	}
-	for _, dir := range append(others, filepath.Join("testdata", "conformance")) {
-		eachRow(t, dir, func(_ string, line []byte) {
-			addText(string(line))
-			if v, err := ParseJSON(string(line)); err == nil {
-				add(v)
-			}
-		})
-	}
+	eachLine(t, func(line string) {
+		addText(line)
+		if v, err := Parse(line); err == nil {
+			add(v)
+		}
+	})
 	require.Greater(t, len(texts), 1000)
 
 	g := newGuard(t)
@@ -238,7 +208,6 @@ func TestGuardedCorpora(t *testing.T) {
 		if !strings.HasPrefix(text, "{") || len(text) > 2000 {
 			continue
 		}
-		g.seal(t, text)
 		if objects++; objects%24 == 0 {
 			for i := range text {
 				g.scan(t, text[:i])
@@ -259,7 +228,6 @@ func TestGuardedTexts(t *testing.T) {
 	for range rounds {
 		text := alikeObjects(g.random)
 		g.read(t, text)
-		g.seal(t, text)
 		for range 8 {
 			g.read(t, text+strings.Repeat(" ", g.random.IntN(80)))
 			g.scan(t, text[:g.random.IntN(len(text)+1)])
@@ -310,13 +278,7 @@ func TestGuardedEnds(t *testing.T) {
 
 // FuzzGuarded: so is any text.
 func FuzzGuarded(f *testing.F) {
-	seeds(f, func(row *conformanceRow) {
-		for _, text := range []*string{row.InputText, row.JSONText} {
-			if text != nil {
-				f.Add(*text)
-			}
-		}
-	})
+	seeds(f)
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 40 {
 		f.Add(alikeObjects(random))

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"math"
@@ -50,7 +50,7 @@ func Equal(a, b Value) bool {
 			for i := range p.a.Len() {
 				key, x := p.a.Member(i)
 				y, ok := p.b.Get(key)
-				if !ok || !p.a.stringKey(i) {
+				if !ok || !p.a.StringKey(i) {
 					return false
 				}
 				stack = append(stack, pair{x, y})

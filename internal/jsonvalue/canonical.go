@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"math"
@@ -15,7 +15,7 @@ import (
 // same float.
 
 // AppendCanonical appends the canonical form of v. A value that has none is an
-// error with CodeSchemaInvalid: a float that is not finite, a timestamp, a key
+// error with CodeUnencodable: a float that is not finite, a timestamp, a key
 // that is no string, a text that is not UTF-8; an integer of more than 4,300
 // digits is one with CodeLimitExceeded.
 func (v Value) AppendCanonical(dst []byte) ([]byte, error) {
@@ -45,8 +45,8 @@ func (v Value) appendScalar(dst []byte) ([]byte, error) {
 		if v.text == "" {
 			return strconv.AppendInt(dst, int64(v.bits), 10), nil
 		}
-		if len(v.text) > maxIntDigits+1 || len(v.text) == maxIntDigits+1 && v.text[0] != '-' {
-			return dst, errorf(CodeLimitExceeded, "integer of more than %d digits", maxIntDigits)
+		if len(v.text) > MaxIntDigits+1 || len(v.text) == MaxIntDigits+1 && v.text[0] != '-' {
+			return dst, errorf(CodeLimitExceeded, "integer of more than %d digits", MaxIntDigits)
 		}
 		return append(dst, v.text...), nil
 	case FloatKind:
@@ -66,11 +66,11 @@ func (v Value) appendScalar(dst []byte) ([]byte, error) {
 			return append(dst, '"'), nil
 		}
 		if !utf8.ValidString(v.text) {
-			return dst, errorf(CodeSchemaInvalid, "a text that is not UTF-8 has no canonical form")
+			return dst, errorf(CodeUnencodable, "a text that is not UTF-8 has no canonical form")
 		}
-		return appendString(dst, v.text), nil
+		return AppendString(dst, v.text), nil
 	}
-	return dst, errorf(CodeSchemaInvalid, "a %s has no canonical form", v.kind)
+	return dst, errorf(CodeUnencodable, "a %s has no canonical form", v.kind)
 }
 
 // appendFloat appends the shortest decimal that reads back as f, with an
@@ -78,7 +78,7 @@ func (v Value) appendScalar(dst []byte) ([]byte, error) {
 func appendFloat(dst []byte, f float64) ([]byte, error) {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return dst, errorf(CodeSchemaInvalid, "a number that is not finite has no canonical form")
+		return dst, errorf(CodeUnencodable, "a number that is not finite has no canonical form")
 	case f == 0: // negative zero too
 		return append(dst, "0.0"...), nil
 	}
@@ -98,8 +98,8 @@ func appendFloat(dst []byte, f float64) ([]byte, error) {
 // shortEscape holds the letter of the escapes \b \t \n \f \r.
 var shortEscape = [0x20]byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r'}
 
-// appendString appends a UTF-8 text between quotation marks.
-func appendString(dst []byte, s string) []byte {
+// AppendString appends the canonical form of a string, which must be UTF-8.
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
 		plain := plainBytes(s)
@@ -146,7 +146,7 @@ func appendEscape(dst []byte, c byte) []byte {
 }
 
 // appendCanonical appends a container of the tape. It keeps its own stack; the depth of
-// a tape is bounded by maxJSONDepth.
+// a tape is bounded by MaxDepth.
 func (t *tape) appendCanonical(dst []byte, n node) ([]byte, error) {
 	var room [32]writing
 	stack := room[:0]
@@ -333,7 +333,7 @@ func appendMade(dst []byte, v Value) ([]byte, error) {
 		if object {
 			i = c.sorted[i]
 			if c.odd != nil && c.odd[i] {
-				return dst, errorf(CodeSchemaInvalid, "an object with a key that is no string has no canonical form")
+				return dst, errorf(CodeUnencodable, "an object with a key that is no string has no canonical form")
 			}
 			var err error
 			if dst, err = String(c.members[i].Key).appendScalar(dst); err != nil {

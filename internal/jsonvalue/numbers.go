@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import "strings"
 
@@ -61,8 +61,8 @@ func scanAnyNumber(text string, start int) (n node, end int, err *Error) {
 		}
 	}
 	if i == whole {
-		if i-first > maxIntDigits {
-			return 0, 0, errorf(CodeLimitExceeded, "integer of more than %d digits", maxIntDigits)
+		if i-first > MaxIntDigits {
+			return 0, 0, errorf(CodeLimitExceeded, "integer of more than %d digits", MaxIntDigits)
 		}
 		if text[first] == '0' && first > start { // -0 is the integer 0
 			return makeNode(IntKind, 0, first, i-first), i, nil

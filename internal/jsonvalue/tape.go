@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ type tape struct {
 }
 
 // node is a value or a key in one word: its kind and flags and two numbers of 28
-// bits, of which maxJSONBytes needs 25.
+// bits, of which MaxBytes needs 25.
 //
 // For a scalar these are the place and length of its text in the source; a
 // string's text includes the quotation marks. For a container the first is where in
@@ -50,11 +50,11 @@ const (
 	secondShift        = firstShift + nodeField
 )
 
-func makeNode(kind ValueKind, flags node, first, second int) node {
+func makeNode(kind Kind, flags node, first, second int) node {
 	return node(kind) | flags | node(first)<<firstShift | node(second)<<secondShift
 }
 
-func (n node) kind() ValueKind { return ValueKind(n & kindMask) }
+func (n node) kind() Kind      { return Kind(n & kindMask) }
 func (n node) has(f node) bool { return n&f == f }
 func (n node) first() int      { return int(n >> firstShift & nodeFieldMask) }
 func (n node) second() int     { return int(n >> secondShift) }

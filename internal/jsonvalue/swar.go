@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"encoding/binary"
@@ -66,16 +66,6 @@ func leadingDigits(w uint64) int {
 	// bytes that are no digits, so the first one that is none is marked rightly.
 	const threes, sixes, highHalves = 0x30 * lowBits, 6 * lowBits, 0xF0 * lowBits
 	return bits.TrailingZeros64(((w^threes)|((w+sixes)^threes))&highHalves) / 8
-}
-
-// hexDigits returns four bytes in hexadecimal, the lowest byte first.
-func hexDigits(b uint32) uint64 {
-	const halves, letters = 0x0F * lowBits, 'a' - '0' - 10
-	w := uint64(b)
-	w = (w | w<<16) & 0x0000FFFF0000FFFF
-	w = (w | w<<8) & 0x00FF00FF00FF00FF // each byte has a space behind it
-	w = (w>>4 | w<<8) & halves          // for its low half
-	return w + '0'*lowBits + (w+6*lowBits)>>4&lowBits*letters
 }
 
 // bytesOf returns the bytes of s without copying them. They must not be written to,

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 // The words of JSON, as load returns them.
 const (
@@ -30,7 +30,7 @@ const runEnd = 32
 func (s *scanner) run(f *frame, i int) (_ int, at place, beside node) {
 	text, pending, keys := s.text, s.pending, s.keys
 	end := len(text) - runEnd
-	exact, seen, longest := f.exact, s.seen, s.longest
+	exact, seen := f.exact, s.seen
 	var coming []uint32 // the keys that are expected
 	if f.following {
 		coming = s.lists[f.next:f.last]
@@ -107,7 +107,6 @@ items:
 				n = n&(e|^flagExact) | flagEscaped
 				j += 2
 			}
-			longest = max(longest, j-i)
 			j++
 		case isDigit(c):
 			count := leadingDigits(w)
@@ -155,7 +154,7 @@ items:
 	if f.following {
 		f.next = f.last - uint32(len(coming))
 	}
-	f.exact, s.seen, s.longest = exact, seen, longest
+	f.exact, s.seen = exact, seen
 	s.pending = s.pending[:len(pending)]
 	return i, at, beside
 }

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"strings"
@@ -9,75 +9,42 @@ import (
 	"unicode/utf8"
 )
 
-// Caps on a JSON text that stands inside a result. They are no published limits
-// but what keeps one result from taking a collector's memory: a value takes 8 bytes, a
-// container 16, and a key of an object that is unlike others 16.
+// The limits on a text. They keep one text from taking a collector's memory: a value
+// takes 8 bytes, a container 16, and a key of an object that is unlike others 16.
 const (
-	maxJSONBytes = 16 << 20
-	maxJSONDepth = 960
+	MaxBytes     = 16 << 20
+	MaxDepth     = 960  // levels of arrays and objects
+	MaxIntDigits = 4300 // digits of an integer
 )
 
-// maxIntDigits is the published limit on the digits of an integer.
-const maxIntDigits = 4300
-
-// ParseJSON reads JSON text that stands inside a result.
+// Parse reads one JSON value.
 //
-// Beyond RFC 8259 it reads NaN, Infinity and -Infinity, and floats that
-// overflow: they are values that cannot be hashed. Of equal keys the last wins.
-// Errors are CodeParseFailed; CodeLimitExceeded for a text above 16 MiB, deeper
-// than 960 levels or with an integer of more than 4,300 digits; and
-// CodeSchemaInvalid for an escape that is half of a surrogate pair, which no
-// UTF-8 text can hold.
-func ParseJSON(text string) (Value, error) {
-	if len(text) > maxJSONBytes {
-		return Value{}, errorf(CodeLimitExceeded, "JSON text of more than %d bytes", maxJSONBytes)
+// Beyond RFC 8259 it reads NaN, Infinity and -Infinity, and floats that overflow: they
+// are values without a canonical form. Of equal keys the last wins, in the position of
+// the first.
+//
+// An error is an [*Error]: CodeMalformed; CodeLimitExceeded for a text beyond MaxBytes,
+// MaxDepth or MaxIntDigits; and CodeUnencodable for half of a surrogate pair, escaped or
+// encoded, which no UTF-8 text can hold.
+func Parse(text string) (Value, error) {
+	if len(text) > MaxBytes {
+		return Value{}, errorf(CodeLimitExceeded, "JSON text of more than %d bytes", MaxBytes)
 	}
-	v, _, err := scanJSON(text)
-	return v, err
-}
-
-// invalidText tells a text that is no UTF-8 from one that only encodes
-// surrogates: those can be read but stand for no character.
-func invalidText(text string) *Error {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && size <= 1 {
-			if !(len(text)-i >= 3 && text[i] == 0xED && text[i+1]&0xE0 == 0xA0 && text[i+2]&0xC0 == 0x80) {
-				return parseErrorf(i, "text is not UTF-8")
-			}
-			size = 3
-		}
-		i += size
-	}
-	return errLoneSurrogate
-}
-
-var errLoneSurrogate = errorf(CodeSchemaInvalid, "text holds half of a surrogate pair, which cannot be encoded")
-
-// extent is an upper bound of how large a parsed text is: it counts members that a
-// later equal key replaced, and the bytes of strings as they are written.
-type extent struct {
-	depth, nodes, longest int
-}
-
-// scanJSON parses a text.
-func scanJSON(text string) (Value, extent, error) {
 	s := scanners.Get().(*scanner)
 	defer s.release()
 	s.text = text
 	err := s.scan()
 	if (err != nil || s.seen&highBits != 0) && !utf8.ValidString(text) {
-		return Value{}, extent{}, invalidText(text)
+		return Value{}, CheckUTF8(text)
 	}
 	if err != nil {
-		return Value{}, extent{}, err
+		return Value{}, err
 	}
-	size := extent{depth: max(s.depth, 1), nodes: s.count + 1, longest: s.longest}
 	root := s.pending[0]
 	if !root.container() {
 		// No tape is needed for what a Value carries itself.
 		t := tape{source: text}
-		return t.value(root), size, nil
+		return t.value(root), nil
 	}
 	// What the scanner made is its own; the tape is a copy of the right size.
 	count := len(s.nodes)
@@ -86,8 +53,30 @@ func scanJSON(text string) (Value, extent, error) {
 	copy(words, made)
 	s.nodes = made
 	t := &tape{source: text, nodes: words[:count], shapes: words[count:]}
-	return t.value(root), size, nil
+	return t.value(root), nil
 }
+
+// CheckUTF8 returns nil for UTF-8. The [*Error] for any other text has CodeMalformed,
+// or CodeUnencodable if halves of surrogate pairs are all that is wrong.
+func CheckUTF8(text string) error {
+	lone := false
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size <= 1 {
+			if !(len(text)-i >= 3 && text[i] == 0xED && text[i+1]&0xE0 == 0xA0 && text[i+2]&0xC0 == 0x80) {
+				return &Error{Code: CodeMalformed, Message: "text is not UTF-8", Offset: i}
+			}
+			size, lone = 3, true
+		}
+		i += size
+	}
+	if lone {
+		return errLoneSurrogate
+	}
+	return nil
+}
+
+var errLoneSurrogate = errorf(CodeUnencodable, "text holds half of a surrogate pair, which cannot be encoded")
 
 var scanners = sync.Pool{New: func() any { return newScanner() }}
 
@@ -110,9 +99,6 @@ type scanner struct {
 
 	followed, departed int // objects that had the shape of the last one in their place, and that had not
 
-	depth    int    // the deepest value
-	count    int    // values and keys
-	longest  int    // bytes of the longest string, if it is longer than a word
 	seen     uint64 // all bits of strings: without the highest they are ASCII
 	unpaired bool   // an escape was half of a surrogate pair
 	careful  bool   // scan without run, to which it is compared
@@ -156,7 +142,7 @@ func (s *scanner) reset() {
 	s.keys, s.lists, s.fresh = s.keys[:0], s.lists[:0], s.fresh[:0]
 	s.known = append(s.known[:0], shape{exact: flagExact}, shape{})
 	s.followed, s.departed = 0, 0
-	s.depth, s.count, s.longest, s.seen, s.unpaired = 0, 0, 0, 0, false
+	s.seen, s.unpaired = 0, false
 }
 
 // keep bounds what an idle scanner may hold on to, in words.
@@ -171,7 +157,7 @@ func (s *scanner) release() {
 }
 
 func fail(at int, what string) *Error {
-	return parseErrorf(at, "JSON: %s", what)
+	return &Error{Code: CodeMalformed, Message: "JSON: " + what, Offset: at}
 }
 
 // spaces has the bits of the characters that are white space.
@@ -249,8 +235,8 @@ func (s *scanner) scan() *Error {
 				}
 				i = end
 			case c == '{' || c == '[':
-				if len(s.open) > maxJSONDepth {
-					return errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", maxJSONDepth)
+				if len(s.open) > MaxDepth {
+					return errorf(CodeLimitExceeded, "JSON nested more than %d levels deep", MaxDepth)
 				}
 				f = s.enter(f, c, i, beside)
 				if i++; i < len(text) && text[i] <= ' ' {
@@ -258,7 +244,6 @@ func (s *scanner) scan() *Error {
 					f.exact = 0
 				}
 				if i == len(text) || text[i] != f.closer {
-					s.depth = max(s.depth, len(s.open))
 					at, beside = atItem, 0
 					continue
 				}
@@ -349,7 +334,6 @@ func (s *scanner) leave(f *frame, end int) (around *frame, n node) {
 	kind, exact, second, child := ArrayKind, f.exact, 0, f.child
 	if f.closer == '}' {
 		kind, child = ObjectKind, f.shape
-		s.count += 2 * (len(s.pending) - int(f.base))
 		if !f.following || f.next != f.last {
 			child = s.ownShape(f)
 		}
@@ -363,7 +347,6 @@ func (s *scanner) leave(f *frame, end int) (around *frame, n node) {
 		exact &= known.exact
 	} else {
 		second = len(s.pending) - int(f.base)
-		s.count += second
 	}
 	start := int(f.start)
 	n = makeNode(kind, exact|f.beside, len(s.nodes)+1, second)

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ import (
 // escapes and flagExact if it is written canonically. The end is -1 if the string is
 // none; strError then says why.
 func (s *scanner) str(i int) (end int, flags node) {
-	text, start := s.text, i
+	text := s.text
 	seen := s.seen
 	flags = flagExact
 	for i++; len(text)-i >= 8; {
@@ -31,9 +31,6 @@ func (s *scanner) str(i int) (end int, flags node) {
 		switch byte(w >> (8 * first)) {
 		case '"':
 			s.seen = seen
-			if i-start > s.longest {
-				s.longest = i - start
-			}
 			return i + 1, flags
 		case '\\':
 			if len(text)-i >= 2 {
@@ -54,18 +51,17 @@ func (s *scanner) str(i int) (end int, flags node) {
 		}
 	}
 	s.seen = seen
-	return s.stringEnd(start, i, flags)
+	return s.stringEnd(i, flags)
 }
 
 // stringEnd scans a string where the text is about to end.
-func (s *scanner) stringEnd(start, i int, flags node) (end int, _ node) {
+func (s *scanner) stringEnd(i int, flags node) (end int, _ node) {
 	text := s.text
 	for i < len(text) {
 		c := text[i]
 		s.seen |= uint64(c)
 		switch {
 		case c == '"':
-			s.longest = max(s.longest, i-start)
 			return i + 1, flags
 		case c < 0x20:
 			return -1, 0

@@ -1,32 +1,34 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package jsonvalue
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 )
 
-// ValueKind tells the seven kinds of JSON value, and the one that YAML adds.
-type ValueKind uint8
+// Kind is the kind of a Value: one of the seven of JSON, or the one that YAML adds.
+type Kind uint8
 
+// The kinds. Integers and floats are kinds of their own: 1 is not 1.0.
 const (
-	NullKind ValueKind = iota
+	NullKind Kind = iota
 	BoolKind
 	IntKind
 	FloatKind
 	StringKind
 	ArrayKind
 	ObjectKind
-	// TimestampKind is an unquoted YAML date or time. It can be read but is no
-	// JSON value: it has no canonical form, so what holds one cannot be hashed.
+	// TimestampKind is an unquoted YAML date or time. It has no canonical form.
 	TimestampKind
 )
 
 var kindNames = [...]string{"null", "boolean", "integer", "float", "string", "array", "object", "timestamp"}
 
-func (k ValueKind) String() string {
+// String returns the name of the kind: "null", "boolean", "integer" and so on.
+func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
@@ -43,7 +45,7 @@ type Value struct {
 	tape *tape      // container of a parsed text
 	made *composite // container made of values
 	bits uint64     // Bool, Int, Float without text: the value. Container of a parsed text: its node.
-	kind ValueKind
+	kind Kind
 	// exact: text is the canonical form (of a number or a container, and of an escaped
 	// string without its quotation marks).
 	exact bool
@@ -80,6 +82,14 @@ func Bool(b bool) Value {
 // Int returns an integer.
 func Int(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
 
+// BigInt returns an integer of any size.
+func BigInt(n *big.Int) Value {
+	if n.IsInt64() {
+		return Int(n.Int64())
+	}
+	return Value{kind: IntKind, text: n.String(), exact: true}
+}
+
 // Float returns a floating-point number; 1.0 is not the integer 1. One that is
 // not finite has no canonical form.
 func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
@@ -87,6 +97,9 @@ func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bi
 // String returns a string. The text must be UTF-8; one that is not has no
 // canonical form.
 func String(s string) Value { return Value{kind: StringKind, text: s} }
+
+// Timestamp returns a YAML date or time, as it is written.
+func Timestamp(text string) Value { return Value{kind: TimestampKind, text: text} }
 
 // Array returns an array of the given elements, which it copies.
 func Array(elements ...Value) Value {
@@ -105,13 +118,22 @@ func Object(members ...Member) Value {
 	return Value{kind: ObjectKind, made: c}
 }
 
+// Mapping returns an object as YAML has them: some keys may be no strings. A member
+// that is marked in odd, which is as long as members, has such a key; its Key is a text
+// that is the same for keys that replace each other. Mapping keeps both slices.
+func Mapping(members []Member, odd []bool) Value {
+	c := &composite{members: members, odd: odd}
+	c.settle()
+	return Value{kind: ObjectKind, made: c}
+}
+
 // Kind returns the kind of v.
-func (v Value) Kind() ValueKind { return v.kind }
+func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether v is null.
 func (v Value) IsNull() bool { return v.kind == NullKind }
 
-// Bool reports whether v is true; false, and any value that is no boolean, is not.
+// Bool reports whether v is true. It is false for any value that is not a boolean.
 func (v Value) Bool() bool { return v.kind == BoolKind && v.bits != 0 }
 
 // Text returns the string of a StringKind value, else "". It takes memory if the string
@@ -122,6 +144,14 @@ func (v Value) Text() string {
 		return ""
 	case v.escaped:
 		return unescape(v.text)
+	}
+	return v.text
+}
+
+// Timestamp returns the text of a TimestampKind value, else "".
+func (v Value) Timestamp() string {
+	if v.kind != TimestampKind {
+		return ""
 	}
 	return v.text
 }
@@ -170,7 +200,7 @@ func (v Value) Len() int {
 // Index returns element i of an array. It panics if there is none.
 func (v Value) Index(i int) Value {
 	if v.kind != ArrayKind {
-		panic("engine: Index of a value that is no array")
+		panic("jsonvalue: Index of a value that is no array")
 	}
 	if v.tape != nil {
 		return v.tape.value(v.tape.index(node(v.bits), i))
@@ -181,7 +211,7 @@ func (v Value) Index(i int) Value {
 // Member returns member i of an object, in document order. It panics if there is none.
 func (v Value) Member(i int) (string, Value) {
 	if v.kind != ObjectKind {
-		panic("engine: Member of a value that is no object")
+		panic("jsonvalue: Member of a value that is no object")
 	}
 	if v.tape != nil {
 		keys, _ := v.tape.keys(node(v.bits).second())
@@ -191,9 +221,8 @@ func (v Value) Member(i int) (string, Value) {
 	return m.Key, m.Value
 }
 
-// stringKey reports whether the key of member i is a string, as every key is
-// that does not come from YAML.
-func (v Value) stringKey(i int) bool {
+// StringKey reports whether the key of member i is a string. Only a Mapping has others.
+func (v Value) StringKey(i int) bool {
 	return v.made == nil || v.made.odd == nil || !v.made.odd[i]
 }
 
@@ -213,8 +242,8 @@ func (v Value) Get(key string) (Value, bool) {
 	return v.made.get(key)
 }
 
-// has reports whether v is an object that has the given key.
-func (v *Value) has(key string) bool {
+// Has reports whether v is an object that has the given key.
+func (v Value) Has(key string) bool {
 	switch {
 	case v.kind != ObjectKind:
 		return false
@@ -252,8 +281,8 @@ func (v Value) Scalar() (string, bool) {
 	return "", false
 }
 
-// Usable reports whether v says anything at all: whether it is not null, "", {}
-// or []. Zero and false are usable, and so are [[]] and {"a":null}.
+// Usable reports whether v is not null, "", {} or []. Zero and false are usable, and so
+// are [[]] and {"a":null}.
 func (v Value) Usable() bool {
 	switch v.kind {
 	case NullKind:
