@@ -13,7 +13,7 @@ CAN_RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) 
 RACE     := $(if $(CAN_RACE),-race)
 
 # What the distribution is built from, besides its modules.
-SOURCES := $(shell find internal processor -name '*.go' -not -name '*_test.go')
+SOURCES := $(shell find internal processor -name '*.go' -not -name '*_test.go' -not -path '*/testkit/*')
 
 .DEFAULT_GOAL := build
 .PHONY: help build dist dist-lock generate check-generated test lint fuzz soak bench bench-docs pgo bench-go test-bench demo clean

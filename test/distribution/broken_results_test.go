@@ -237,7 +237,7 @@ func TestBrokenResults(t *testing.T) {
 			require.Equal(t, "compliant", root(t, traces[good.id]).attribute(prefix+"session.compliance"))
 			require.Equal(t, "1", root(t, traces[good.id]).attribute(prefix+"session.sealed"))
 
-			log, err := os.ReadFile(c.log)
+			log, err := os.ReadFile(c.Log)
 			require.NoError(t, err)
 			require.NotContains(t, string(log), canary, "content in the log")
 		})

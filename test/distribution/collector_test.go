@@ -6,13 +6,10 @@ package distribution_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,38 +22,22 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/child"
 )
 
 // patience is how long is waited for what a healthy collector does in well
 // under a second. It only makes failing slow.
 const patience = time.Minute
 
+// top is the top of the repository.
+var top = filepath.Join("..", "..")
+
 // distribution returns the path of the binary. It skips the test where there is
 // none, or only one that was built from older sources, unless it was asked for.
 func distribution(t *testing.T) string {
 	t.Helper()
-	path, asked := os.LookupEnv("RESULTSEAL_DISTRIBUTION")
-	if !asked {
-		path = filepath.Join("..", "..", "dist", "otelcol-resultseal")
-	}
-	path, err := filepath.Abs(path)
-	require.NoError(t, err)
-	problem := ""
-	if info, err := os.Stat(path); err != nil {
-		problem = err.Error()
-	} else if !info.Mode().IsRegular() {
-		problem = path + " is not a file"
-	} else if !asked {
-		problem = staleness(path)
-	}
-	switch {
-	case problem == "":
-	case os.Getenv("RESULTSEAL_REQUIRE_DISTRIBUTION") == "1":
-		t.Fatalf("%s; build the distribution with make dist", problem)
-	default:
-		t.Skipf("%s; build the distribution with make dist", problem)
-	}
-	return path
+	return child.Distribution(t, top)
 }
 
 // settings are what the tests vary in the collector's configuration.
@@ -107,13 +88,7 @@ type ports struct{ GRPC, HTTP, Health, Metrics int }
 // before the collector does; launch tries again then.
 func freePorts(t *testing.T) ports {
 	t.Helper()
-	var numbers [4]int
-	for i := range numbers {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer l.Close() // not before all four are found, so that they differ
-		numbers[i] = l.Addr().(*net.TCPAddr).Port
-	}
+	numbers := child.FreePorts(t, 4)
 	return ports{numbers[0], numbers[1], numbers[2], numbers[3]}
 }
 
@@ -136,13 +111,9 @@ func configure(t *testing.T, dir string, s settings, p ports) string {
 
 // collector is a running process of the distribution.
 type collector struct {
+	*child.Process
 	ports  ports
 	output *output
-	log    string // path of its standard output and error
-
-	command *exec.Cmd
-	exited  chan struct{} // closed when it is gone; err is set then
-	err     error
 }
 
 var errAddressInUse = errors.New("a port was taken meanwhile")
@@ -164,52 +135,35 @@ func start(t *testing.T, s settings) *collector {
 
 func launch(t *testing.T, s settings) (*collector, error) {
 	t.Helper()
-	binary := distribution(t)
 	dir := t.TempDir()
-	c := &collector{ports: freePorts(t), log: filepath.Join(dir, "log"), exited: make(chan struct{})}
-	c.output = &output{path: filepath.Join(dir, "output"), format: s.Format}
-
-	log, err := os.Create(c.log)
-	require.NoError(t, err)
-	defer log.Close()
-	c.command = exec.Command(binary, "--config", configure(t, dir, s, c.ports))
-	c.command.Dir, c.command.Stdout, c.command.Stderr = dir, log, log
-	c.command.SysProcAttr = ownGroup()
-	require.NoError(t, c.command.Start())
-	t.Cleanup(func() {
-		killGroup(c.command.Process)
-		<-c.exited
-		if t.Failed() {
-			t.Logf("the collector said:\n%s%s", complaints(c.log), staleness(binary)) // a failure's first suspect
-		}
-	})
-	go func() {
-		c.err = c.command.Wait()
-		close(c.exited)
-	}()
-	return c, c.awaitReady(t)
+	c := &collector{ports: freePorts(t), output: &output{path: filepath.Join(dir, "output"), format: s.Format}}
+	return c, c.launch(t, dir, configure(t, dir, s, c.ports), filepath.Join(dir, "log"))
 }
 
-func (c *collector) awaitReady(t *testing.T) error {
+// launch runs the collector until the end of the test, and waits until it is ready.
+func (c *collector) launch(t *testing.T, dir, config, log string) error {
 	t.Helper()
-	deadline := time.After(patience)
-	for {
-		select {
-		case <-c.exited:
-			text, err := os.ReadFile(c.log)
-			require.NoError(t, err)
-			if strings.Contains(string(text), "address already in use") {
-				return errAddressInUse
-			}
-			return fmt.Errorf("it ended with %v: %s", c.err, text)
-		case <-deadline:
-			return fmt.Errorf("it was not ready after %v", patience)
-		case <-time.After(20 * time.Millisecond):
+	binary := distribution(t)
+	p := child.Start(t, child.Command{Name: "the collector", Binary: binary, Arguments: []string{"--config", config}, Dir: dir, Log: log})
+	c.Process = p
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the collector said:\n%s%s", complaints(p.Log), child.Staleness(binary, top)) // a failure's first suspect
 		}
-		if status, _, err := get(t, c.ports.Health, "/"); err == nil && status == http.StatusOK {
-			return nil
-		}
+	})
+	err := p.AwaitReady(func() bool {
+		status, _, err := get(t, c.ports.Health, "/")
+		return err == nil && status == http.StatusOK
+	}, patience)
+	if err == nil {
+		return nil
 	}
+	text, readErr := os.ReadFile(log)
+	require.NoError(t, readErr)
+	if strings.Contains(string(text), "address already in use") {
+		return errAddressInUse
+	}
+	return fmt.Errorf("%w: %s", err, text)
 }
 
 // localClient talks to the loopback interface without any proxy.
@@ -230,12 +184,12 @@ func get(t *testing.T, port int, path string) (status int, body []byte, err erro
 
 func url(port int, path string) string { return "http://" + address(port) + path }
 
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+func address(port int) string { return child.Address(port) }
 
 // signal sends a signal.
 func (c *collector) signal(t *testing.T, s os.Signal) {
 	t.Helper()
-	require.NoError(t, c.command.Process.Signal(s))
+	require.NoError(t, c.Signal(s))
 }
 
 // stop asks the collector to end, as an orchestrator does, and checks that it
@@ -248,12 +202,7 @@ func (c *collector) stop(t *testing.T) {
 
 func (c *collector) awaitExit(t *testing.T) {
 	t.Helper()
-	select {
-	case <-c.exited:
-	case <-time.After(patience):
-		t.Fatalf("the collector did not end within %v of SIGTERM", patience)
-	}
-	require.NoError(t, c.err, "the collector's exit")
+	require.NoError(t, c.AwaitExit(patience), "the collector's exit")
 	for _, line := range c.logLines(t) {
 		require.Contains(t, []string{"debug", "info", "warn"}, line.Level, "the collector logged: %s", line.text)
 	}
@@ -270,7 +219,7 @@ type logLine struct {
 // of a panic, fails the test.
 func (c *collector) logLines(t *testing.T) []logLine {
 	t.Helper()
-	text, err := os.ReadFile(c.log)
+	text, err := os.ReadFile(c.Log)
 	require.NoError(t, err)
 	var lines []logLine
 	for scanner := bufio.NewScanner(bytes.NewReader(text)); scanner.Scan(); {
@@ -286,7 +235,7 @@ func (c *collector) awaitLog(t *testing.T, message string, times int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		n := 0
-		text, err := os.ReadFile(c.log)
+		text, err := os.ReadFile(c.Log)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, message) {
@@ -332,18 +281,16 @@ lines:
 // collector.
 func run(t *testing.T, dir string, arguments ...string) (code int, printed string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	command := exec.CommandContext(ctx, distribution(t), arguments...)
-	command.Dir, command.SysProcAttr = dir, ownGroup()
-	command.Cancel = func() error { killGroup(command.Process); return nil }
-	text, err := command.CombinedOutput()
-	require.NoError(t, ctx.Err(), "%v did not end; it printed:\n%s", arguments, text)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		require.NoError(t, err)
+	p := child.Start(t, child.Command{Name: "the collector", Binary: distribution(t), Arguments: arguments, Dir: dir, Log: filepath.Join(t.TempDir(), "log")})
+	err := p.AwaitExit(patience)
+	text, readErr := os.ReadFile(p.Log)
+	require.NoError(t, readErr)
+	if err == nil {
+		return 0, string(text)
 	}
-	return command.ProcessState.ExitCode(), string(text)
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, "%v; it printed:\n%s", arguments, text)
+	return exit.ExitCode(), string(text)
 }
 
 // complaints returns what a collector printed, for a failure's message: all but
@@ -360,29 +307,4 @@ func complaints(path string) string {
 		}
 	}
 	return out.String()
-}
-
-// staleness names a source that is newer than the binary, "" if none is.
-func staleness(binary string) (newer string) {
-	built, err := os.Stat(binary)
-	if err != nil {
-		return err.Error()
-	}
-	for _, folder := range [...]string{"internal", "processor"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			info, err := entry.Info()
-			if err == nil && info.ModTime().After(built.ModTime()) {
-				newer = fmt.Sprintf("%s is older than %s", binary, path)
-				err = fs.SkipAll
-			}
-			return err
-		}))
-	}
-	if err != nil {
-		return err.Error()
-	}
-	return newer
 }

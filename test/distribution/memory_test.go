@@ -7,32 +7,24 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"os"
-	"regexp"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/child"
 )
 
-// residentBytes are how much memory a process has, and the most that it ever had.
-func residentBytes(t *testing.T, pid int) (now, peak int64) {
+// memory skips a test where the memory of a process cannot be read.
+func memory(t *testing.T, c *collector) child.Memory {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	m, err := c.Memory()
 	if err != nil {
-		t.Skipf("the memory of a process cannot be read here: %v", err)
+		t.Skip(err)
 	}
-	read := func(name string) int64 {
-		found := regexp.MustCompile(name + `:\s+(\d+) kB`).FindSubmatch(status)
-		require.NotNil(t, found, name)
-		n, err := strconv.ParseInt(string(found[1]), 10, 64)
-		require.NoError(t, err)
-		return n << 10
-	}
-	return read("VmRSS"), read("VmHWM")
+	return m
 }
 
 // Many small traces that none ends: what the process takes besides what it takes
@@ -46,11 +38,11 @@ func TestMemoryIsBounded(t *testing.T) {
 				policyFile(policyPath), "max_age: 10m", "max_traces: 200000", fmt.Sprint("max_bytes: ", maxBytes))})
 			send := transport.dial(t, c)
 			require.NoError(t, send(context.Background(), openTraces(1<<40, 1)))
-			idle, _ := residentBytes(t, c.command.Process.Pid)
+			idle := memory(t, c).Resident
 			for first := 0; first < traces; first += batch {
 				require.NoError(t, send(context.Background(), openTraces(first, batch)))
 			}
-			_, peak := residentBytes(t, c.command.Process.Pid)
+			peak := memory(t, c).Peak
 			held := c.metric(t, "otelcol_processor_resultseal_traces_active")
 			t.Logf("%.0f traces held, %d MiB of memory when idle, %d MiB at most", held, idle>>20, peak>>20)
 			require.LessOrEqual(t, peak-idle, int64(2*maxBytes))

@@ -81,8 +81,8 @@ func TestReloadOfPolicyFile(t *testing.T) {
 	require.EqualValues(t, 1, reloads("invalid"))
 
 	c.signal(t, syscall.SIGTERM)
-	<-c.exited
-	require.NoError(t, c.err)
+	<-c.Exited
+	require.NoError(t, c.Err)
 	for _, line := range c.logLines(t) {
 		if line.Level == "error" {
 			require.Contains(t, line.text, `\"fuond\" is not known; did you mean \"found\"?`)
@@ -98,20 +98,20 @@ func TestReloadOfConfiguration(t *testing.T) {
 	t.Parallel()
 	path := writePolicy(t, restartPolicy)
 	c := start(t, settings{Processor: []string{policyFile(path)}})
-	config := filepath.Join(filepath.Dir(c.log), "config.yaml")
-	code, printed := run(t, filepath.Dir(c.log), "validate", "--config", config)
+	config := filepath.Join(filepath.Dir(c.Log), "config.yaml")
+	code, printed := run(t, filepath.Dir(c.Log), "validate", "--config", config)
 	require.Zero(t, code, printed)
 	c.signal(t, syscall.SIGHUP)
 	c.awaitLog(t, "Everything is ready", 2)
 
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(restartPolicy, "claim_type: found", "claim_type: fuond", 1)), 0o600))
-	code, printed = run(t, filepath.Dir(c.log), "validate", "--config", config)
+	code, printed = run(t, filepath.Dir(c.Log), "validate", "--config", config)
 	require.NotZero(t, code)
 	require.Contains(t, printed, `"fuond" is not known; did you mean "found"?`)
 	c.signal(t, syscall.SIGHUP)
 	select {
-	case <-c.exited:
-		require.Error(t, c.err)
+	case <-c.Exited:
+		require.Error(t, c.Err)
 	case <-time.After(patience):
 		t.Fatal("the collector did not end")
 	}

@@ -10,7 +10,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -77,32 +76,13 @@ protocols:
 // relaunched is a collector that is started again and again in the same place.
 type relaunched struct {
 	*collector
-	dir, config, binary string
+	dir, config string
 }
 
 func (r *relaunched) launch(t *testing.T) {
 	t.Helper()
-	log, err := os.Create(filepath.Join(r.dir, fmt.Sprintf("log%d", time.Now().UnixNano())))
-	require.NoError(t, err)
-	defer log.Close()
-	c := &collector{ports: r.ports, log: log.Name(), exited: make(chan struct{})}
-	c.command = exec.Command(r.binary, "--config", r.config)
-	c.command.Dir, c.command.Stdout, c.command.Stderr = r.dir, log, log
-	c.command.SysProcAttr = ownGroup()
-	require.NoError(t, c.command.Start())
-	t.Cleanup(func() {
-		killGroup(c.command.Process)
-		<-c.exited
-		if t.Failed() {
-			t.Logf("a collector said:\n%s", complaints(c.log))
-		}
-	})
-	go func() {
-		c.err = c.command.Wait()
-		close(c.exited)
-	}()
-	r.collector = c
-	require.NoError(t, c.awaitReady(t))
+	r.collector = &collector{ports: r.ports}
+	require.NoError(t, r.collector.launch(t, r.dir, r.config, filepath.Join(r.dir, fmt.Sprintf("log%d", time.Now().UnixNano()))))
 }
 
 // restartTrace is the n-th trace: a root and its tool calls. Every seventh pays
@@ -172,7 +152,7 @@ func TestNothingIsLostByRestarts(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("RESULTSEAL_RESTART_TRACES")); err == nil && n > 0 {
 		traces = n
 	}
-	r := &relaunched{binary: distribution(t), dir: t.TempDir(), collector: &collector{ports: freePorts(t)}}
+	r := &relaunched{dir: t.TempDir(), collector: &collector{ports: freePorts(t)}}
 	policyPath := writePolicy(t, restartPolicy)
 	r.config = filepath.Join(r.dir, "config.yaml")
 	config, err := os.Create(r.config)
@@ -232,9 +212,9 @@ func TestNothingIsLostByRestarts(t *testing.T) {
 			r.awaitLog(t, "Everything is ready", 2)
 			continue
 		}
-		<-r.exited
+		<-r.Exited
 		if how == syscall.SIGTERM {
-			require.NoError(t, r.err, "the exit after SIGTERM")
+			require.NoError(t, r.Err, "the exit after SIGTERM")
 		}
 		r.launch(t)
 	}

@@ -128,7 +128,7 @@ func (f *fleet) every(t *testing.T, period time.Duration, c *collector, once fun
 	f.background.Go(func() {
 		for tick := time.NewTicker(period); ; {
 			if err := once(send); err != nil {
-				t.Errorf("sending to %s: %v", c.name, err)
+				t.Errorf("sending to %s: %v", c.Name, err)
 				return
 			}
 			select {
@@ -249,7 +249,7 @@ func (f *fleet) alert(labels map[string]string) string {
 	}
 	for _, c := range f.collectors {
 		if labels["instance"] == address(c.metrics) {
-			out = append(out, "on "+c.name)
+			out = append(out, "on "+c.Name)
 		}
 	}
 	return strings.Join(out, " ")

@@ -41,7 +41,7 @@ func TestOnCall(t *testing.T) {
 	t.Run("every metric that is named is there", f.testNames)
 	t.Run("durations lead to traces", f.testExemplars)
 
-	f.victim.kill()
+	f.victim.Kill()
 	f.await(t, []string{"ResultSealCollectorDown on victim"})
 	t.Run("alerts that should fire, and no others", func(t *testing.T) {
 		want := distinct(slices.Concat(agents, processor, []string{"ResultSealCollectorDown on victim"}))

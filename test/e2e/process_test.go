@@ -8,18 +8,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/child"
 )
 
 // patience is how long is waited for what takes seconds on a machine that is not
@@ -81,68 +80,31 @@ func installed(t *testing.T, names ...string) string {
 }
 
 // process is a program that runs until the end of the test.
-type process struct {
-	name    string
-	log     string
-	command *exec.Cmd
-	exited  chan struct{}
-	err     error // once exited is closed
-}
+type process struct{ *child.Process }
 
 // run starts a program, and waits until its page says that it is ready.
 func run(t *testing.T, name, binary, dir string, environment []string, ready string, arguments ...string) *process {
 	t.Helper()
-	p := &process{name: name, log: filepath.Join(t.TempDir(), name+".log"), exited: make(chan struct{})}
-	log, err := os.Create(p.log)
-	require.NoError(t, err)
-	defer log.Close()
-	p.command = exec.Command(binary, arguments...)
-	p.command.Dir, p.command.Stdout, p.command.Stderr = dir, log, log
-	p.command.Env = append(os.Environ(), environment...)
-	p.command.SysProcAttr = ownGroup()
-	require.NoError(t, p.command.Start())
+	p := &process{child.Start(t, child.Command{
+		Name: name, Binary: binary, Arguments: arguments, Dir: dir, Environment: environment, Log: filepath.Join(t.TempDir(), name+".log"),
+	})}
 	t.Cleanup(func() {
-		killGroup(p.command.Process)
-		<-p.exited
 		if t.Failed() {
-			t.Logf("%s said at last:\n%s", name, tail(p.log))
+			t.Logf("%s said at last:\n%s", name, tail(p.Log))
 		}
 	})
-	go func() {
-		p.err = p.command.Wait()
-		close(p.exited)
-	}()
-	deadline := time.After(patience)
-	for {
-		select {
-		case <-p.exited:
-			t.Fatalf("%s ended: %v\n%s", name, p.err, tail(p.log))
-		case <-deadline:
-			t.Fatalf("%s was not ready after %v\n%s", name, patience, tail(p.log))
-		case <-time.After(50 * time.Millisecond):
-		}
-		if status, _, err := get(t, ready); err == nil && status == http.StatusOK {
-			return p
-		}
-	}
+	err := p.AwaitReady(func() bool {
+		status, _, err := get(t, ready)
+		return err == nil && status == http.StatusOK
+	}, patience)
+	require.NoError(t, err, "%s", tail(p.Log))
+	return p
 }
 
 // stop asks a program to end, and requires that it ends well.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
-	require.NoError(t, p.command.Process.Signal(syscall.SIGTERM))
-	select {
-	case <-p.exited:
-		require.NoError(t, p.err, "%s:\n%s", p.name, tail(p.log))
-	case <-time.After(patience):
-		t.Fatalf("%s did not end within %v of SIGTERM", p.name, patience)
-	}
-}
-
-// kill ends a program at once, as a machine that fails does.
-func (p *process) kill() {
-	killGroup(p.command.Process)
-	<-p.exited
+	require.NoError(t, p.Stop(patience), "%s:\n%s", p.Name, tail(p.Log))
 }
 
 // tail is the end of a log, without what is said of every start.
@@ -196,20 +158,12 @@ func getJSON(t *testing.T, url string, into any) {
 	require.NoError(t, json.Unmarshal(body, into), "%s: %s", url, body)
 }
 
-// ports finds ports on loopback that nobody listens on.
 func ports(t *testing.T, n int) []int {
 	t.Helper()
-	out := make([]int, n)
-	for i := range out {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer l.Close() // not before all are found, so that they differ
-		out[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return out
+	return child.FreePorts(t, n)
 }
 
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+func address(port int) string { return child.Address(port) }
 
 func page(port int, path string) string { return "http://" + address(port) + path }
 

@@ -58,7 +58,7 @@ func TestWorkers(t *testing.T) {
 		front(m.id, calls)
 		roots = append(roots, m)
 	}
-	workers[0].kill()
+	workers[0].Kill()
 	require.Empty(t, r.got())
 	workers[0] = begin(0)
 	for _, m := range roots {

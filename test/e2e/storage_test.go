@@ -44,13 +44,13 @@ func TestStorage(t *testing.T) {
 	first := begin(ports(t, 1)[0], "100ms")
 	send(first)
 	require.Eventually(t, func() bool { return first.value(t, "otelcol_exporter_queue_size", `data_type="traces"`) >= 40 }, patience, 50*time.Millisecond)
-	first.kill()
+	first.Kill()
 	require.Empty(t, r.got())
 
 	// It is killed while the processor holds the next ones.
 	second := begin(r.port, "4m")
 	send(second)
-	second.kill()
+	second.Kill()
 
 	third := begin(r.port, "100ms")
 	require.Eventually(t, func() bool { return len(r.got()) == len(want) }, patience, 50*time.Millisecond, "%d of %d traces came", len(r.got()), len(want))
