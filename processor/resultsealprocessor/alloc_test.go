@@ -18,12 +18,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // What a span may cost in allocations on its way through the whole processor. A
 // change that needs more has to say why.
 func TestAllocationBudgets(t *testing.T) {
-	if raceEnabled {
+	if spantest.RaceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
 	plain := func(span ptrace.Span, _ int) {
@@ -86,7 +87,7 @@ func allocationsPerSpan(t *testing.T, mode Mode, perTrace int, fill func(ptrace.
 		in = append(in, td)
 	}
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile = policyFileOf(t, streamPolicy)
+	cfg.PolicyFile = spantest.PolicyFile(t, spantest.StreamPolicy)
 	cfg.Mode, cfg.NumShards, cfg.RootDelay = mode, 1, 0
 	var out atomic.Int64
 	next, err := consumer.NewTraces(func(_ context.Context, td ptrace.Traces) error {

@@ -21,7 +21,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // Each silent span keeps its service, as far as there are numbers for them, in a
@@ -71,16 +73,16 @@ func TestLimitsDoNotCutBatches(t *testing.T) {
 	batch := func() ptrace.Traces {
 		td := ptrace.NewTraces()
 		for n := range 3 {
-			silent := silentBatch(1, 3)
-			for span := range spansOf(silent) {
-				span.SetTraceID(testTraceID(fmt.Sprint("t", n)))
+			silent := spantest.Plain(1, 3)
+			for span := range canonical.Spans(silent) {
+				span.SetTraceID(spantest.TraceID(fmt.Sprint("t", n)))
 			}
 			silent.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
 		}
 		for n := range 3 {
 			trace := fmt.Sprint("t", n)
-			shopCall(trace, "a", "order", 1, 2).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
-			rootOf(trace).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+			spantest.Call(trace, "a", "order", 1, 2).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+			spantest.Root(trace).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
 		}
 		return td
 	}
@@ -93,7 +95,7 @@ func TestLimitsDoNotCutBatches(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sessions := func(m Mode) map[pcommon.TraceID]map[string]any {
 					sink := new(consumertest.TracesSink)
-					p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode, c.NumShards = m, 1 }, limit)
+					p := newScoringProcessor(t, sink, spantest.StreamPolicy, func(c *Config) { c.Mode, c.NumShards = m, 1 }, limit)
 					p.start(t)
 					require.NoError(t, p.ConsumeTraces(context.Background(), batch()))
 					synctest.Wait()
@@ -115,8 +117,8 @@ func TestLimitsDoNotCutBatches(t *testing.T) {
 func TestSilentSpansAreHashedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		batch := func() ptrace.Traces {
-			td := silentBatch(1, 1)
-			for span := range spansOf(td) {
+			td := spantest.Plain(1, 1)
+			for span := range canonical.Spans(td) {
 				span.Attributes().PutStr("chain.messages", `[{"role":"tool","tool_call_id":"k","content":"a secret"}]`)
 			}
 			return td
@@ -129,14 +131,14 @@ func TestSilentSpansAreHashedOnce(t *testing.T) {
 				}
 				return sink.ConsumeTraces(ctx, td)
 			})
-			p := newScoringProcessor(t, next, streamPolicy, func(c *Config) { c.Mode, c.Content = ModeStream, ContentHash })
+			p := newScoringProcessor(t, next, spantest.StreamPolicy, func(c *Config) { c.Mode, c.Content = ModeStream, ContentHash })
 			p.start(t)
 			td := batch()
 			for p.ConsumeTraces(context.Background(), td) != nil {
 			}
 			p.shutdown(t)
 			require.Equal(t, 1, sink.SpanCount())
-			for span := range spansOf(sink.AllTraces()[0]) {
+			for span := range canonical.Spans(sink.AllTraces()[0]) {
 				v, _ := span.Attributes().Get("chain.messages")
 				return v.Str()
 			}
@@ -163,10 +165,10 @@ func TestShutdownDuringBypass(t *testing.T) {
 		}
 		return sink.ConsumeTraces(ctx, td)
 	})
-	p := newScoringProcessor(t, next, streamPolicy, func(c *Config) { c.Mode = ModeStream })
+	p := newScoringProcessor(t, next, spantest.StreamPolicy, func(c *Config) { c.Mode = ModeStream })
 	p.start(t)
-	require.NoError(t, p.ConsumeTraces(context.Background(), rootOf("t")))
-	td := silentBatch(1, 3)
+	require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Root("t")))
+	td := spantest.Plain(1, 3)
 	refused := make(chan error)
 	go func() { refused <- p.ConsumeTraces(context.Background(), td) }()
 	<-asked
@@ -174,7 +176,7 @@ func TestShutdownDuringBypass(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- p.Shutdown(over) }()
 	<-p.stopped
-	require.ErrorIs(t, p.ConsumeTraces(context.Background(), rootOf("late")), errStopped)
+	require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Root("late")), errStopped)
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
 	require.ErrorIs(t, <-refused, context.Canceled)
@@ -187,7 +189,7 @@ func TestShutdownDuringBypass(t *testing.T) {
 // A shard does not keep the batches that it has worked off until others come.
 func TestShardsLetGoOfBatches(t *testing.T) {
 	p := streaming(t, func(c *Config) { c.Mode, c.NumShards = ModeTrace, 1 })
-	part := splitByTrace(silentBatch(1, 1))[0]
+	part := splitByTrace(spantest.Plain(1, 1))[0]
 	w := weak.Make(part)
 	p.dispatch([]*tracePart{part}, nil, p.revisions.enter())
 	part = nil
@@ -202,7 +204,7 @@ func TestReadersLetGoOfTraces(t *testing.T) {
 	p := streaming(t)
 	s := p.scoring.(*scoring)
 	r := &reader{scoring: s, cleaner: s.cleaner(), decoder: genai.NewDecoder(s.options), settle: (&judge{s}).settle}
-	r.read(&finished{spans: shopCall("t", "a", "order", 1, 2), revision: p.revisions.now.Load().revision, judge: true})
+	r.read(&finished{spans: spantest.Call("t", "a", "order", 1, 2), revision: p.revisions.now.Load().revision, judge: true})
 	require.NotEmpty(t, r.facts)
 	for i := range r.facts {
 		require.Zero(t, r.facts[i])

@@ -8,8 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,84 +28,10 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
-
-// A policy whose protocol goes on from trace to trace and keeps two registers.
-const conversationPolicy = `
-contracts:
-  - name: order
-    match: {tools: [order]}
-    claim_type: found
-    required_fields: [ok]
-    freshness: {mode: not_required}
-    source_ref: shop
-    target_ref: "order:{arguments.id}"
-protocols:
-  - name: orders
-    session: conversation
-    protocol: "rec X.!{order(id as id, who as who).?order.X, cancel(id == id, who == who).?cancel.X}"
-`
-
-func loadPolicy(t testing.TB, text string) *policy.Policy {
-	t.Helper()
-	p, err := policy.Load("policy.yaml", []byte(text))
-	require.NoError(t, err)
-	return p
-}
-
-func policyFileOf(t testing.TB, text string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "policy.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	return file
-}
-
-// turnOf is the n-th trace of a conversation: an agent that calls a tool.
-func turnOf(n int, conversation, tool, id string) ptrace.Traces {
-	td := ptrace.NewTraces()
-	rs := td.ResourceSpans().AppendEmpty()
-	rs.Resource().Attributes().PutStr("service.name", "shop")
-	spans := rs.ScopeSpans().AppendEmpty().Spans()
-	root := spans.AppendEmpty()
-	trace := testTraceID(fmt.Sprintf("%s/%d", conversation, n))
-	start := scriptEpoch.Add(time.Duration(n) * time.Second)
-	at := func(span ptrace.Span, id string, from, to time.Duration) {
-		span.SetTraceID(trace)
-		span.SetSpanID(testSpanID(id))
-		span.SetName(id)
-		span.SetStartTimestamp(pcommon.NewTimestampFromTime(start.Add(from)))
-		span.SetEndTimestamp(pcommon.NewTimestampFromTime(start.Add(to)))
-	}
-	at(root, "agent", 0, 900*time.Millisecond)
-	root.Attributes().PutStr("gen_ai.operation.name", "invoke_agent")
-	root.Attributes().PutStr("gen_ai.conversation.id", conversation)
-	call := spans.AppendEmpty()
-	at(call, "tool", 100*time.Millisecond, 200*time.Millisecond)
-	call.SetParentSpanID(root.SpanID())
-	call.Attributes().PutStr("gen_ai.operation.name", "execute_tool")
-	call.Attributes().PutStr("gen_ai.tool.name", tool)
-	call.Attributes().PutStr("gen_ai.tool.call.id", fmt.Sprintf("call_%s_%d", conversation, n))
-	call.Attributes().PutStr("gen_ai.tool.call.arguments", fmt.Sprintf(`{"id": %q, "who": "customer-%s"}`, id, id))
-	call.Attributes().PutStr("gen_ai.tool.call.result", `{"ok": true}`)
-	return td
-}
-
-// turns are traces of a few conversations, each conversation's in order. Some
-// keep to the protocol and some do not.
-func turns(random *rand.Rand, conversations, n int) (all []ptrace.Traces) {
-	at := make([]int, conversations)
-	for range n {
-		c := random.IntN(conversations)
-		at[c]++
-		tool := []string{"order", "cancel"}[random.IntN(2)]
-		if at[c] == 1 {
-			tool = "order"
-		}
-		all = append(all, turnOf(at[c], fmt.Sprintf("c%d", c), tool, fmt.Sprint(random.IntN(100)/95)))
-	}
-	return all
-}
 
 type allConversations map[string]*score.Conversation
 
@@ -128,12 +52,12 @@ func offline(p *policy.Policy, in []ptrace.Traces, finalizedBy string) map[pcomm
 	for _, trace := range in {
 		td := ptrace.NewTraces()
 		trace.CopyTo(td)
-		td, _ = canonicalize(td)
+		td, _ = canonical.Form(td)
 		facts, spans := genai.NewDecoder(genai.Options{}).Traces(td)
 		if v := scorer.Trace(facts, store); v != nil {
 			annotate.New(annotate.Options{}).Session(spans, v, finalizedBy)
 		}
-		out[traceIDOf(td)] = string(marshal(td))
+		out[canonical.TraceID(td)] = string(spantest.Marshal(td))
 	}
 	return out
 }
@@ -141,11 +65,11 @@ func offline(p *policy.Policy, in []ptrace.Traces, finalizedBy string) map[pcomm
 // A protocol that follows conversations says through the processor what it says
 // without one, whatever traces of others come in between.
 func TestConversationsAsOffline(t *testing.T) {
-	in := turns(rand.New(rand.NewPCG(3, 4)), 20, 400)
-	want := offline(loadPolicy(t, conversationPolicy), in, "root")
+	in := spantest.Turns(rand.New(rand.NewPCG(3, 4)), 20, 400)
+	want := offline(spantest.LoadPolicy(t, spantest.ConversationPolicy), in, "root")
 	asOffline := func(t *testing.T, shards int) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, shards })
+		p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, shards })
 		p.start(t)
 		for _, td := range in {
 			copied := ptrace.NewTraces()
@@ -155,7 +79,7 @@ func TestConversationsAsOffline(t *testing.T) {
 		}
 		metadatatest.AssertEqualProcessorResultsealSessionsActive(t, p.telemetry, points(point(20)), ignoreTime)
 		p.shutdown(t)
-		if diff := cmp.Diff(want, canonicalTexts(sink.AllTraces())); diff != "" {
+		if diff := cmp.Diff(want, spantest.TraceTexts(sink.AllTraces())); diff != "" {
 			t.Fatal(diff)
 		}
 	}
@@ -177,16 +101,16 @@ func TestConversationsAsOffline(t *testing.T) {
 func TestTraceOutOfOrderIsMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) { c.RootDelay = 0 })
 		p.start(t)
 		for _, n := range []int{1, 3, 2, 4} {
-			require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(n, "c", "order", "1")))
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(n, "c", "order", "1")))
 			synctest.Wait()
 		}
 		p.shutdown(t)
 		late := []string{}
 		for _, td := range sink.AllTraces() {
-			for span := range spansOf(td) {
+			for span := range canonical.Spans(td) {
 				if v, ok := span.Attributes().Get("resultseal.late"); ok {
 					id := span.TraceID()
 					late = append(late, fmt.Sprintf("%s %s %v", id[:3], span.Name(), v.Bool()))
@@ -201,15 +125,15 @@ func TestTraceOutOfOrderIsMarked(t *testing.T) {
 func TestForgottenConversations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) {
+		p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) {
 			c.RootDelay, c.MaxSessions, c.SessionTTL, c.NumShards = 0, 2, time.Minute, 1
 		})
 		p.start(t)
 		send := func(n int, conversation, tool, id string) string {
-			require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(n, conversation, tool, id)))
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(n, conversation, tool, id)))
 			synctest.Wait()
 			all := sink.AllTraces()
-			for span := range spansOf(all[len(all)-1]) {
+			for span := range canonical.Spans(all[len(all)-1]) {
 				if v, ok := span.Attributes().Get("resultseal.session.protocols"); ok {
 					return v.Slice().At(0).Str()
 				}
@@ -253,7 +177,7 @@ func TestConversationsAgainstList(t *testing.T) {
 			}
 		}
 		want := map[forgottenFor]int{}
-		now := scriptEpoch
+		now := spantest.Epoch
 		ids := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "seconds")) * time.Second)
@@ -319,10 +243,10 @@ func TestConversationsAgainstList(t *testing.T) {
 // behind: a request, two answers, two calls.
 func TestMemoryOfIdleConversations(t *testing.T) {
 	n := 100_000
-	if raceEnabled || testing.Short() {
+	if spantest.RaceEnabled || testing.Short() {
 		n = 5000
 	}
-	revision := newRevision(loadPolicy(t, conversationPolicy), nil, nil)
+	revision := newRevision(spantest.LoadPolicy(t, spantest.ConversationPolicy), nil, nil)
 	c := newConversations(n, 1<<20, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
 	decoder := genai.NewDecoder(genai.Options{})
 	heap := func() uint64 {
@@ -335,20 +259,20 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	before := heap()
 	for i := range n {
 		id := fmt.Sprintf("conversation-%08d-4f2c-9e1b", i) // as long as a UUID
-		td := turnOf(1, id, "order", fmt.Sprint("order-", i))
+		td := spantest.Turn(1, id, "order", fmt.Sprint("order-", i))
 		chat := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().AppendEmpty()
 		td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).CopyTo(chat)
-		chat.SetSpanID(testSpanID("chat"))
+		chat.SetSpanID(spantest.SpanID("chat"))
 		chat.Attributes().PutStr("gen_ai.operation.name", "chat")
 		chat.Attributes().PutStr("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"an order"}]}]`)
 		chat.Attributes().PutStr("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"text","content":"here it is"}]}]`)
 		facts, _ := decoder.Traces(td)
 		revision.scorer.Trace(facts, conversationsOfRevision{c, revision})
-		c.keep(revision, scriptEpoch)
+		c.keep(revision, spantest.Epoch)
 	}
 	each := float64(heap()-before) / float64(n)
 	t.Logf("%.0f bytes for each conversation, %.0f MiB for a million", each, each*1e6/(1<<20))
-	if !raceEnabled {
+	if !spantest.RaceEnabled {
 		require.Less(t, each*1e6, float64(512<<20))
 	}
 	require.Equal(t, n, c.Len())
@@ -368,7 +292,7 @@ func (c conversationsOfRevision) Conversation(id string) *score.Conversation {
 func newScoringProcessor(t *testing.T, next consumer.Traces, policyText string, change ...func(*Config)) *testProcessor {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile = policyFileOf(t, policyText)
+	cfg.PolicyFile = spantest.PolicyFile(t, policyText)
 	for _, c := range change {
 		c(cfg)
 	}

@@ -15,7 +15,7 @@
 //     data structure without a clock; its deadlines wait in queues (queue.go).
 //     It remembers which traces were finished (decided.go), and so knows a late
 //     span.
-//   - A finished trace is put in canonical form (canonical.go) and decoded: the
+//   - A finished trace is put in canonical form (internal/canonical) and decoded: the
 //     same spans give the same output in any order of arrival and any split into
 //     batches.
 //   - It is judged in place (judge.go), at once or, if a protocol follows its

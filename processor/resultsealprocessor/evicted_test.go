@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"pgregory.net/rapid"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // The set remembers what a list would that is cut at its front, also after it was
@@ -106,7 +109,7 @@ protocols:
 // rootsOf are the verdicts of the sessions that came out, with their gaps.
 func rootsOf(sink *consumertest.TracesSink) (out []string) {
 	for _, td := range sink.AllTraces() {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			if v, ok := span.Attributes().Get("resultseal.session.compliance"); ok {
 				text := v.Str()
 				if gaps, ok := span.Attributes().Get("resultseal.session.gaps"); ok {
@@ -135,7 +138,7 @@ func TestEvictedConversationsAreKnownAfterRestart(t *testing.T) {
 				settings := func(c *Config) { c.RootDelay, c.NumShards, c.MaxSessions, c.MaxClockSkew = 0, 2, 10, time.Hour }
 				p, _ := startOn(t, d, sink, readBeforeRefund, settings)
 				for i := range 60 {
-					require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, fmt.Sprint("c", i), "order", "1")))
+					require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, fmt.Sprint("c", i), "order", "1")))
 				}
 				synctest.Wait()
 				if kill {
@@ -149,9 +152,9 @@ func TestEvictedConversationsAreKnownAfterRestart(t *testing.T) {
 				p, logs := startOn(t, d, sink, readBeforeRefund, settings, again)
 				require.Zero(t, logs.FilterMessageSnippet("set aside").Len())
 				for i := 40; i < 60; i++ {
-					require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(2, fmt.Sprint("c", i), "refund", "1")))
+					require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, fmt.Sprint("c", i), "refund", "1")))
 				}
-				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(2, "new", "refund", "1")))
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, "new", "refund", "1")))
 				synctest.Wait()
 				// Those that the first processor still had may have had to go since.
 				violations := 0
@@ -195,14 +198,14 @@ func TestRestartGap(t *testing.T) {
 				once := strings.Replace(readBeforeRefund, "session: conversation", "session: trace", 1)
 				p, _ := startOn(t, d, sink, once)
 				// The order is exported, the collector restarts, the rest comes.
-				require.NoError(t, p.ConsumeTraces(context.Background(), agentBatch(t, []string{
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.AgentBatch(t, []string{
 					"t1/order parent=root call=order id=1 start=1s end=2s",
 				})))
 				time.Sleep(3 * time.Second)
 				killed(t, d, p)
 				test.before(t, d)
 				p, _ = startOn(t, d, sink, once)
-				require.NoError(t, p.ConsumeTraces(context.Background(), agentBatch(t, []string{
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.AgentBatch(t, []string{
 					"t1/refund parent=root call=refund id=2 start=3s end=4s", "t1/root root agent start=0s end=5s",
 				})))
 				time.Sleep(3 * time.Second)

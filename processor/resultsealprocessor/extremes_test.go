@@ -8,9 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,7 +21,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // counting is a next consumer that keeps numbers only, so that what a test
@@ -39,7 +39,7 @@ func (c *counting) ConsumeTraces(_ context.Context, td ptrace.Traces) error {
 	c.spans.Add(int64(td.SpanCount()))
 	var m ptrace.ProtoMarshaler
 	c.bytes.Add(int64(m.TracesSize(td)))
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		if by, ok := span.Attributes().Get("resultseal.session.finalized_by"); ok {
 			text := strings.Clone(by.Str())
 			c.finalized.Store(&text)
@@ -57,7 +57,7 @@ func (c *counting) Capabilities() consumer.Capabilities { return consumer.Capabi
 func extreme(t *testing.T, next consumer.Traces, change ...func(*Config)) (*tracesProcessor, *componenttest.Telemetry) {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile = policyFileOf(t, `
+	cfg.PolicyFile = spantest.PolicyFile(t, `
 contracts:
   - name: any
     claim_type: found
@@ -94,8 +94,8 @@ func toolSpans(trace pcommon.TraceID, first, n int, tool func(int) string) ptrac
 		span.SetSpanID(id)
 		span.SetParentSpanID(pcommon.SpanID{9, 9, 9})
 		span.SetName("execute_tool " + tool(i))
-		span.SetStartTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Duration(i) * time.Microsecond)))
-		span.SetEndTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Duration(i+1) * time.Microsecond)))
+		span.SetStartTimestamp(pcommon.NewTimestampFromTime(spantest.Epoch.Add(time.Duration(i) * time.Microsecond)))
+		span.SetEndTimestamp(pcommon.NewTimestampFromTime(spantest.Epoch.Add(time.Duration(i+1) * time.Microsecond)))
 		span.Attributes().PutStr("gen_ai.operation.name", "execute_tool")
 		span.Attributes().PutStr("gen_ai.tool.name", tool(i))
 		span.Attributes().PutStr("gen_ai.tool.call.id", fmt.Sprint("call_", i))
@@ -103,19 +103,6 @@ func toolSpans(trace pcommon.TraceID, first, n int, tool func(int) string) ptrac
 		span.Attributes().PutStr("gen_ai.tool.call.result", `{"ok":true}`)
 	}
 	return td
-}
-
-// scaled is a test's size: less with the race detector, which makes everything
-// slow, and times RESULTSEAL_SCALE where that is set. A million spans are
-// RESULTSEAL_SCALE=25.
-func scaled(n, race int) int {
-	if raceEnabled || testing.Short() {
-		n = race
-	}
-	if times, err := strconv.Atoi(os.Getenv("RESULTSEAL_SCALE")); err == nil && times > 0 {
-		n *= times
-	}
-	return n
 }
 
 func oneTool(int) string { return "search" }
@@ -134,12 +121,12 @@ func insist(t *testing.T, p *tracesProcessor, td ptrace.Traces) {
 // One trace id on every span that comes: the trace is finished at its limit,
 // the rest is late, and nothing piles up.
 func TestOneTraceForEverything(t *testing.T) {
-	total := scaled(100_000, 20_000)
+	total := spantest.Scaled(100_000, 20_000)
 	limit := total / 10
 	next := &counting{}
 	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace, c.MaxBytes = limit, int64(limit)<<13 })
 	for at := 0; at < total; at += 1000 {
-		insist(t, p, toolSpans(testTraceID("all"), at, 1000, oneTool))
+		insist(t, p, toolSpans(spantest.TraceID("all"), at, 1000, oneTool))
 	}
 	require.NoError(t, p.Shutdown(context.Background()))
 	require.Equal(t, int64(total), next.spans.Load())
@@ -153,11 +140,11 @@ func TestOneTraceForEverything(t *testing.T) {
 
 // A batch that holds a larger trace than is allowed goes through in one piece.
 func TestManySpansAtOnce(t *testing.T) {
-	total := scaled(40_000, 5000)
+	total := spantest.Scaled(40_000, 5000)
 	next := &counting{}
 	p, telemetry := extreme(t, next, func(c *Config) { c.MaxSpansPerTrace = total / 2 })
 	begin := time.Now()
-	require.NoError(t, p.ConsumeTraces(context.Background(), toolSpans(testTraceID("one"), 0, total, oneTool)))
+	require.NoError(t, p.ConsumeTraces(context.Background(), toolSpans(spantest.TraceID("one"), 0, total, oneTool)))
 	require.NoError(t, p.Shutdown(context.Background()))
 	t.Logf("%d spans took %v", total, time.Since(begin))
 	require.Equal(t, int64(total), next.spans.Load())
@@ -169,11 +156,11 @@ func TestManySpansAtOnce(t *testing.T) {
 // A span that is larger than all that may be held is passed on, and so are the
 // others, which it does not push out.
 func TestSpanLargerThanEverything(t *testing.T) {
-	size := scaled(100<<20, 4<<20)
+	size := spantest.Scaled(100<<20, 4<<20)
 	next := &counting{}
 	p, telemetry := extreme(t, next, func(c *Config) { c.MaxBytes = int64(size / 2) })
-	require.NoError(t, p.ConsumeTraces(context.Background(), toolSpans(testTraceID("small"), 0, 3, oneTool)))
-	td := toolSpans(testTraceID("large"), 0, 1, oneTool)
+	require.NoError(t, p.ConsumeTraces(context.Background(), toolSpans(spantest.TraceID("small"), 0, 3, oneTool)))
+	td := toolSpans(spantest.TraceID("large"), 0, 1, oneTool)
 	td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("gen_ai.tool.call.result", strings.Repeat("x", size))
 	require.NoError(t, p.ConsumeTraces(context.Background(), td))
 	require.Eventually(t, func() bool { return next.spans.Load() == 1 && next.bytes.Load() > int64(size) }, time.Minute, time.Millisecond)
@@ -191,7 +178,7 @@ func TestTenThousandTools(t *testing.T) {
 	p, telemetry := extreme(t, next)
 	for i := range 10 {
 		require.NoError(t, p.ConsumeTraces(context.Background(),
-			toolSpans(testTraceID(fmt.Sprint(i)), 1000*i, 1000, func(n int) string { return fmt.Sprint("tool_", n) })))
+			toolSpans(spantest.TraceID(fmt.Sprint(i)), 1000*i, 1000, func(n int) string { return fmt.Sprint("tool_", n) })))
 	}
 	require.NoError(t, p.Shutdown(context.Background()))
 	m, err := telemetry.GetMetric("otelcol_processor_resultseal_observations")

@@ -15,6 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // heapOf is how much of the heap is in use because of what build returns.
@@ -138,11 +140,11 @@ func TestFootprintOfEntities(t *testing.T) {
 }
 
 func TestFootprintOfRecordings(t *testing.T) {
-	for file := range recordings(t) {
+	for file := range spantest.Recordings(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			recorded := readRecording(t, file)
+			recorded := spantest.ReadRecording(t, file)
 			requireFootprint(t, func(add func(ptrace.Traces)) {
-				for _, td := range copies(recorded, 20) {
+				for _, td := range spantest.Copies(recorded, 20) {
 					add(td)
 				}
 			})
@@ -154,7 +156,7 @@ func TestFootprintOfRecordings(t *testing.T) {
 // from the wire.
 func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 	t.Helper()
-	if raceEnabled {
+	if spantest.RaceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
 	var a *assembler
@@ -162,9 +164,9 @@ func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 		a = newAssembler(limits{time.Hour, time.Hour, time.Hour, 1 << 30, 1 << 40, 100_000, 0})
 		traces(func(td ptrace.Traces) {
 			var unmarshal ptrace.ProtoUnmarshaler
-			td, err := unmarshal.UnmarshalTraces(marshal(td))
+			td, err := unmarshal.UnmarshalTraces(spantest.Marshal(td))
 			require.NoError(t, err)
-			a.Add(splitByTrace(td), scriptEpoch)
+			a.Add(splitByTrace(td), spantest.Epoch)
 		})
 		return a
 	})

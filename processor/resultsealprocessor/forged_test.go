@@ -25,7 +25,9 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 	"pgregory.net/rapid"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // forger writes verdicts where a sender can: always, or by chance.
@@ -76,7 +78,7 @@ func (f forger) traces(td ptrace.Traces) {
 
 // evented gives some spans events and links, which others write.
 func evented(td ptrace.Traces) {
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		if len(span.Name())%2 == 0 {
 			event := span.Events().AppendEmpty()
 			event.SetName("gen_ai.evaluation.result")
@@ -136,13 +138,13 @@ func play(t *rapid.T, cfg *Config, steps []step, forge func(ptrace.Traces)) []st
 	time.Sleep(time.Minute) // a storage keeps what is not finished
 	synctest.Wait()
 	stop()
-	return spanTexts(sink.AllTraces())
+	return spantest.Texts(sink.AllTraces())
 }
 
 // Whatever a sender forges, and wherever, the processor gives what it gives
 // without it, to the byte.
 func TestNothingForgedLeaves(t *testing.T) {
-	policyFile := policyFileOf(t, wholePolicy)
+	policyFile := spantest.PolicyFile(t, wholePolicy)
 	spans := 0
 	rapid.Check(t, inBubble(t, func(t *rapid.T) {
 		cfg := createDefaultConfig().(*Config)
@@ -160,7 +162,7 @@ func TestNothingForgedLeaves(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			switch rapid.SampledFrom([]string{"batch", "batch", "wait", "restart"}).Draw(t, "step") {
 			case "batch":
-				td := batchOf(t, drawSpans("t1", "t2", "t3", "").Draw(t, "batch"))
+				td := spantest.BatchOf(t, spantest.Draw("t1", "t2", "t3", "").Draw(t, "batch"))
 				agentlike(td)
 				evented(td)
 				steps = append(steps, step{batch: td})
@@ -183,16 +185,16 @@ func TestNothingForgedLeaves(t *testing.T) {
 
 // The paths of spans that get no verdict, each with everything forged that can be.
 func TestNothingForgedLeavesWithoutAVerdict(t *testing.T) {
-	tool := func(trace string) ptrace.Traces { return shopCall(trace, "a", "unknown", 1, 2) }
+	tool := func(trace string) ptrace.Traces { return spantest.Call(trace, "a", "unknown", 1, 2) }
 	for name, batches := range map[string][]ptrace.Traces{
-		"span without GenAI content":          {silentBatch(1, 1)},
-		"root of a trace without an agent":    {rootOf("t")},
-		"tool call without a contract":        {tool("t"), rootOf("t")},
-		"late span without GenAI content":     {rootOf("silent0"), silentBatch(1, 1)},
-		"late tool call without a contract":   {rootOf("t"), tool("t")},
-		"span without a trace id":             {withoutTrace(silentBatch(1, 1))},
+		"span without GenAI content":          {spantest.Plain(1, 1)},
+		"root of a trace without an agent":    {spantest.Root("t")},
+		"tool call without a contract":        {tool("t"), spantest.Root("t")},
+		"late span without GenAI content":     {spantest.Root("silent0"), spantest.Plain(1, 1)},
+		"late tool call without a contract":   {spantest.Root("t"), tool("t")},
+		"span without a trace id":             {withoutTrace(spantest.Plain(1, 1))},
 		"trace without a root":                {tool("t")},
-		"mixed batch":                         {merged(silentBatch(2, 2), tool("t"), rootOf("t"), withoutTrace(rootOf("u")))},
+		"mixed batch":                         {merged(spantest.Plain(2, 2), tool("t"), spantest.Root("t"), withoutTrace(spantest.Root("u")))},
 		"resource and scope without any span": {empty()},
 	} {
 		for _, mode := range []Mode{ModeTrace, ModeStream} {
@@ -201,7 +203,7 @@ func TestNothingForgedLeavesWithoutAVerdict(t *testing.T) {
 					t.Run(strings.Join([]string{name, string(mode), string(content), map[bool]string{true: "storage"}[durable]}, ", "), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							sink := new(consumertest.TracesSink)
-							p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) {
+							p := newScoringProcessor(t, sink, spantest.StreamPolicy, func(c *Config) {
 								c.Mode, c.Content = mode, content
 								if durable {
 									c.Storage = &diskID
@@ -221,7 +223,7 @@ func TestNothingForgedLeavesWithoutAVerdict(t *testing.T) {
 							p.shutdown(t)
 							require.Equal(t, in, sink.SpanCount())
 							for _, td := range sink.AllTraces() {
-								require.NotContains(t, string(marshal(td)), "forged")
+								require.NotContains(t, string(spantest.Marshal(td)), "forged")
 							}
 						})
 					})
@@ -232,7 +234,7 @@ func TestNothingForgedLeavesWithoutAVerdict(t *testing.T) {
 }
 
 func withoutTrace(td ptrace.Traces) ptrace.Traces {
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		span.SetTraceID(pcommon.TraceID{})
 	}
 	return td
@@ -249,7 +251,7 @@ func merged(all ...ptrace.Traces) ptrace.Traces {
 // empty is a batch as a bypass leaves it: resources and scopes without spans
 // beside one with a span.
 func empty() ptrace.Traces {
-	td := silentBatch(1, 1)
+	td := spantest.Plain(1, 1)
 	td.ResourceSpans().At(0).ScopeSpans().AppendEmpty().Scope().SetName("no spans")
 	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 	return td
@@ -261,20 +263,20 @@ func TestNothingForgedLeavesAfterARestart(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDisk()
 			before := new(consumertest.TracesSink)
-			p, _ := startOn(t, d, before, streamPolicy, func(c *Config) { c.Mode, c.Prefix = mode, "acme." })
-			td := rootOf("t")
+			p, _ := startOn(t, d, before, spantest.StreamPolicy, func(c *Config) { c.Mode, c.Prefix = mode, "acme." })
+			td := spantest.Root("t")
 			forger{prefix: "resultseal."}.traces(td)
 			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 			synctest.Wait()
 			killed(t, d, p)
 
 			sink := new(consumertest.TracesSink)
-			p, _ = startOn(t, d, sink, streamPolicy, func(c *Config) { c.Mode = mode })
+			p, _ = startOn(t, d, sink, spantest.StreamPolicy, func(c *Config) { c.Mode = mode })
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			p.shutdown(t)
 			require.Equal(t, 1, sink.SpanCount())
-			require.NotContains(t, string(marshal(sink.AllTraces()[0])), "forged")
+			require.NotContains(t, string(spantest.Marshal(sink.AllTraces()[0])), "forged")
 		})
 	}
 }
@@ -313,14 +315,14 @@ func TestTwoProcessorsInARow(t *testing.T) {
 			}
 			last := start(second, sink)
 			p := start(first, last)
-			td := merged(shopCall("t", "a", "refund", 1, 2), rootOf("t"))
+			td := merged(spantest.Call("t", "a", "refund", 1, 2), spantest.Root("t"))
 			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 			time.Sleep(first.RootDelay + time.Millisecond)
 			synctest.Wait()
 			require.Equal(t, 2, sink.SpanCount(), "the second does not wait again")
 			require.NoError(t, p.Shutdown(context.Background()))
 			require.NoError(t, last.Shutdown(context.Background()))
-			for span := range spansOf(sink.AllTraces()[0]) {
+			for span := range canonical.Spans(sink.AllTraces()[0]) {
 				for name, v := range span.Attributes().All() {
 					if strings.HasSuffix(name, "protocol.verdict") || strings.HasSuffix(name, "session.compliance") {
 						all = append(all, name+"="+v.AsString())
@@ -355,12 +357,12 @@ contracts:
   - {name: order, match: {tools: [order]}, claim_type: found, required_fields: [nothing], freshness: {mode: not_required}, source_ref: s, target_ref: t}
 `)
 		first.start(t)
-		require.NoError(t, first.ConsumeTraces(context.Background(), merged(shopCall("t", "a", "order", 1, 2), rootOf("t"))))
+		require.NoError(t, first.ConsumeTraces(context.Background(), merged(spantest.Call("t", "a", "order", 1, 2), spantest.Root("t"))))
 		first.shutdown(t)
 		second.shutdown(t)
 		require.Equal(t, 2, sink.SpanCount())
 		verdicts := 0
-		for span := range spansOf(sink.AllTraces()[0]) {
+		for span := range canonical.Spans(sink.AllTraces()[0]) {
 			if v, ok := span.Attributes().Get("second.session.compliance"); ok {
 				require.Equal(t, "violation", v.Str())
 				verdicts++

@@ -21,6 +21,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // The log names the setting that closes a gap once, and each service once whose
@@ -28,7 +29,7 @@ import (
 func TestGapsAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := createDefaultConfig().(*Config)
-		cfg.PolicyFile, cfg.NumShards, cfg.RootDelay, cfg.MaxAge = policyFileOf(t, readBeforeRefund), 1, 2*time.Second, 3*time.Second
+		cfg.PolicyFile, cfg.NumShards, cfg.RootDelay, cfg.MaxAge = spantest.PolicyFile(t, readBeforeRefund), 1, 2*time.Second, 3*time.Second
 		telemetry := componenttest.NewTelemetry()
 		t.Cleanup(func() { require.NoError(t, telemetry.Shutdown(context.Background())) })
 		core, logs := observer.New(zapcore.WarnLevel)
@@ -38,7 +39,7 @@ func TestGapsAreLoggedOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.Start(context.Background(), componenttest.NewNopHost()))
 		send := func(lines ...string) {
-			require.NoError(t, p.ConsumeTraces(context.Background(), agentBatch(t, lines)))
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.AgentBatch(t, lines)))
 		}
 		for _, trace := range []string{"t1", "t2"} {
 			// A trace that takes longer than max_age.

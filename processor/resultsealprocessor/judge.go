@@ -6,7 +6,6 @@ package resultsealprocessor
 import (
 	"context"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -152,7 +152,7 @@ func (r *reader) read(f *finished) {
 		r.readStream(f)
 	} else {
 		tells := r.mayTell(f)
-		f.spans, f.duplicates = canonicalize(f.spans)
+		f.spans, f.duplicates = canonical.Form(f.spans)
 		if tells {
 			r.decode(f)
 		}
@@ -191,7 +191,7 @@ func (r *reader) decode(f *finished) {
 // for them.
 func (r *reader) mayTell(f *finished) (tells bool) {
 	defer r.giveUp(f)
-	for span := range spansOf(f.spans) {
+	for span := range canonical.Spans(f.spans) {
 		if !r.cleaner.silent(span) || f.revision.scorer.Names(span.Name()) {
 			tells = true
 		}
@@ -409,7 +409,7 @@ func guard(judge judgeFunc, logger *zap.Logger, rec *recorder) judgeFunc {
 func unscored(logger *zap.Logger, rec *recorder, f *finished, failure any) {
 	rec.Unscored()
 	logger.Error("scoring a trace failed; the trace is passed on without a verdict",
-		zap.Stringer("trace_id", traceIDOf(f.spans)),
+		zap.Stringer("trace_id", canonical.TraceID(f.spans)),
 		zap.String("panic", describePanic(failure)),
 		zap.StackSkip("stack", 2))
 }
@@ -430,7 +430,7 @@ type spanSizes []struct{ attributes, events int }
 
 func measureSpans(td ptrace.Traces) spanSizes {
 	sizes := make(spanSizes, 0, td.SpanCount())
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		sizes = append(sizes, struct{ attributes, events int }{span.Attributes().Len(), span.Events().Len()})
 	}
 	return sizes
@@ -442,7 +442,7 @@ func (sizes spanSizes) restore(td ptrace.Traces) {
 		return
 	}
 	at := 0
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		size := sizes[at]
 		at++
 		n := 0
@@ -456,28 +456,4 @@ func (sizes spanSizes) restore(td ptrace.Traces) {
 			return n > size.events
 		})
 	}
-}
-
-// spansOf walks all spans.
-func spansOf(td ptrace.Traces) iter.Seq[ptrace.Span] {
-	return func(yield func(ptrace.Span) bool) {
-		for _, rs := range td.ResourceSpans().All() {
-			for _, ss := range rs.ScopeSpans().All() {
-				for _, span := range ss.Spans().All() {
-					if !yield(span) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// traceIDOf is the trace id of the first span; finished spans are of one
-// trace.
-func traceIDOf(td ptrace.Traces) pcommon.TraceID {
-	for span := range spansOf(td) {
-		return span.TraceID()
-	}
-	return pcommon.TraceID{}
 }

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // What a whole processor counts of a few traces, with several shards that share
@@ -28,7 +29,7 @@ func TestMetricsOfAWholeProcessor(t *testing.T) {
 	set := metadatatest.NewSettings(telemetry)
 	set.Logger = zap.New(core)
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile = policyFileOf(t, `
+	cfg.PolicyFile = spantest.PolicyFile(t, `
 contracts:
   - name: order
     match: {tools: [order]}
@@ -47,7 +48,7 @@ protocols:
 	require.NoError(t, err)
 	require.NoError(t, p.Start(context.Background(), componenttest.NewNopHost()))
 	send := func(lines ...string) {
-		require.NoError(t, p.ConsumeTraces(context.Background(), agentBatch(t, lines)))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.AgentBatch(t, lines)))
 	}
 	for i := range 8 { // sealed and compliant
 		send(fmt.Sprintf(`t%d/o parent=r call=order id=1 result={"total":1} start=1s end=2s`, i), fmt.Sprintf("t%d/r root agent end=9s", i))

@@ -297,7 +297,7 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 func (p *tracesProcessor) append(parts []*tracePart) error {
 	payloads := make([][]byte, len(parts))
 	for i, part := range parts {
-		payloads[i] = marshal(part.spans)
+		payloads[i] = part.marshal()
 	}
 	refs, err := p.log.Append(payloads)
 	if err != nil {

@@ -27,6 +27,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -74,7 +76,7 @@ type testScoring struct {
 }
 
 func (testScoring) reader() func(*finished) {
-	return func(f *finished) { f.spans, f.duplicates = canonicalize(f.spans) }
+	return func(f *finished) { f.spans, f.duplicates = canonical.Form(f.spans) }
 }
 
 func (testScoring) useLog(*wal.Log, [][]storedConversation, [][]storedEvicted) {}
@@ -97,7 +99,7 @@ func (p *testProcessor) start(t *testing.T) {
 
 func (p *testProcessor) consume(t *testing.T, lines ...string) {
 	t.Helper()
-	require.NoError(t, p.ConsumeTraces(context.Background(), scriptBatch(t, lines)))
+	require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, lines)))
 }
 
 func (p *testProcessor) shutdown(t *testing.T) {
@@ -180,22 +182,22 @@ func TestPanickingJudgeLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sink := new(consumertest.TracesSink)
 			p := newTestProcessor(t, sink, func(td ptrace.Traces, _ finish) {
-				for span := range spansOf(td) {
+				for span := range canonical.Spans(td) {
 					span.Attributes().PutStr("resultseal.decision", "sealed")
 					span.Events().AppendEmpty().SetName("resultseal.protocol.violation")
 				}
 				failure()
 			})
 			p.start(t)
-			in := scriptBatch(t, []string{"t1/a pad=10", "t1/b root"})
+			in := spantest.Batch(t, []string{"t1/a pad=10", "t1/b root"})
 			in.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Events().AppendEmpty().SetName("its own")
-			want := marshal(in)
+			want := spantest.Marshal(in)
 			require.NoError(t, p.ConsumeTraces(context.Background(), in))
 			p.consume(t, "t2/a")
 			p.shutdown(t)
 
 			require.Equal(t, 2, len(sink.AllTraces()))
-			require.Equal(t, want, marshal(sink.AllTraces()[0]))
+			require.Equal(t, want, spantest.Marshal(sink.AllTraces()[0]))
 			require.Equal(t, 2, p.logs.Len())
 			for _, entry := range p.logs.All() {
 				require.NotContains(t, fmt.Sprint(entry.Message, entry.ContextMap()), secret)
@@ -225,7 +227,7 @@ func TestSendersWaitForRoom(t *testing.T) {
 
 		refused := func(ctx context.Context, want error, after time.Duration) {
 			begin := time.Now()
-			td := scriptBatch(t, []string{"t3/a"})
+			td := spantest.Batch(t, []string{"t3/a"})
 			require.ErrorIs(t, p.ConsumeTraces(ctx, td), want)
 			require.Equal(t, 1, td.SpanCount())
 			require.Equal(t, after, time.Since(begin))
@@ -237,7 +239,7 @@ func TestSendersWaitForRoom(t *testing.T) {
 		require.False(t, consumererror.IsPermanent(errBusy))
 
 		waiting := make(chan error)
-		go func() { waiting <- p.ConsumeTraces(context.Background(), scriptBatch(t, []string{"t3/a"})) }()
+		go func() { waiting <- p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})) }()
 		synctest.Wait()
 		close(release)
 		require.NoError(t, <-waiting)
@@ -268,7 +270,7 @@ func TestShutdown(t *testing.T) {
 			stopped := make(chan error)
 			go func() { stopped <- p.Shutdown(context.Background()) }()
 			synctest.Wait()
-			require.ErrorIs(t, p.ConsumeTraces(context.Background(), scriptBatch(t, []string{"t3/a"})), errStopped)
+			require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})), errStopped)
 			close(release)
 			require.NoError(t, <-stopped)
 			require.Equal(t, 4, sink.SpanCount())
@@ -278,7 +280,7 @@ func TestShutdown(t *testing.T) {
 	t.Run("without start", func(t *testing.T) {
 		p := newTestProcessor(t, consumertest.NewNop(), nil)
 		p.shutdown(t)
-		require.ErrorIs(t, p.ConsumeTraces(context.Background(), scriptBatch(t, []string{"t3/a"})), errStopped)
+		require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})), errStopped)
 	})
 	t.Run("out of time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -335,9 +337,9 @@ func TestAcceptedSpansComeOutOnce(t *testing.T) {
 					}
 					lines = append(lines, fmt.Sprintf("t%d/%d name=-%d-%d%s", random.IntN(40), i, s, b, root))
 				}
-				td := scriptBatch(t, lines)
+				td := spantest.Batch(t, lines)
 				var names []string
-				for span := range spansOf(td) {
+				for span := range canonical.Spans(td) {
 					names = append(names, span.Name())
 				}
 				if err := p.ConsumeTraces(context.Background(), td); err != nil {
@@ -358,7 +360,7 @@ func TestAcceptedSpansComeOutOnce(t *testing.T) {
 	p.shutdown(t)
 
 	for _, td := range sink.AllTraces() {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			seen, ok := accepted.Swap(span.Name(), true)
 			require.True(t, ok, "%s was not accepted", span.Name())
 			require.Equal(t, false, seen, "%s came twice", span.Name())
@@ -382,7 +384,7 @@ func TestHeldSpansSurviveRecycling(t *testing.T) {
 		if pref.MarkPipelineOwnedTraces(td) {
 			defer pref.UnrefTraces(td)
 		}
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			service, _ := td.ResourceSpans().At(0).Resource().Attributes().Get("service.name")
 			names = append(names, service.Str()+span.Name())
 		}
@@ -390,7 +392,7 @@ func TestHeldSpansSurviveRecycling(t *testing.T) {
 	}), nil)
 	p.start(t)
 	send := func(lines ...string) {
-		td := scriptBatch(t, lines)
+		td := spantest.Batch(t, lines)
 		if pref.MarkPipelineOwnedTraces(td) {
 			defer pref.UnrefTraces(td)
 		}

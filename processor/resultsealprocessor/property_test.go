@@ -13,106 +13,24 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"pgregory.net/rapid"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
-
-// drawnSpan is a span on its own, with where it came from. The name is unique
-// unless the span is drawn as a duplicate.
-type drawnSpan struct {
-	trace, id, name string
-	start           int
-	root            bool
-	resource, scope string
-}
-
-// batchOf lays spans out as they might come: a resource and a scope are
-// sometimes continued, sometimes begun again.
-func batchOf(t *rapid.T, spans []drawnSpan) ptrace.Traces {
-	td := ptrace.NewTraces()
-	var last *drawnSpan
-	var rs ptrace.ResourceSpans
-	var ss ptrace.ScopeSpans
-	for i := range spans {
-		s := &spans[i]
-		continues := last != nil && rapid.Bool().Draw(t, "continues")
-		if !continues || s.resource != last.resource {
-			rs = td.ResourceSpans().AppendEmpty()
-			rs.Resource().Attributes().PutStr("service.name", s.resource)
-			rs.SetSchemaUrl("schema/" + s.resource)
-			continues = false
-		}
-		if !continues || s.scope != last.scope {
-			ss = rs.ScopeSpans().AppendEmpty()
-			ss.Scope().SetName(s.scope)
-			ss.SetSchemaUrl("schema/" + s.scope)
-		}
-		span := ss.Spans().AppendEmpty()
-		if s.trace != "" {
-			span.SetTraceID(testTraceID(s.trace))
-		}
-		span.SetSpanID(testSpanID(s.id))
-		span.SetName(s.name)
-		span.SetStartTimestamp(pcommon.Timestamp(s.start))
-		if !s.root {
-			span.SetParentSpanID(testSpanID("parent"))
-		}
-		last = s
-	}
-	return td
-}
-
-var resources, scopes = []string{"r1", "r2"}, []string{"s1", "s2"}
-
-func drawSpans(traces ...string) *rapid.Generator[[]drawnSpan] {
-	return rapid.Custom(func(t *rapid.T) []drawnSpan {
-		spans := make([]drawnSpan, 0, 20)
-		for i := range rapid.IntRange(0, 20).Draw(t, "spans") {
-			if i > 0 && rapid.IntRange(0, 5).Draw(t, "duplicate") == 0 {
-				again := spans[rapid.IntRange(0, i-1).Draw(t, "of")]
-				if rapid.Bool().Draw(t, "elsewhere") {
-					again.resource = rapid.SampledFrom(resources).Draw(t, "resource")
-					again.scope = rapid.SampledFrom(scopes).Draw(t, "scope")
-				}
-				spans = append(spans, again)
-				continue
-			}
-			spans = append(spans, drawnSpan{
-				trace:    rapid.SampledFrom(traces).Draw(t, "trace"),
-				id:       rapid.SampledFrom([]string{"", "a", "b", "c", fmt.Sprint(i)}).Draw(t, "id"),
-				name:     fmt.Sprint("span ", i),
-				start:    rapid.IntRange(0, 3).Draw(t, "start"),
-				root:     rapid.IntRange(0, 7).Draw(t, "root") == 0,
-				resource: rapid.SampledFrom(resources).Draw(t, "resource"),
-				scope:    rapid.SampledFrom(scopes).Draw(t, "scope"),
-			})
-		}
-		return spans
-	})
-}
-
-// split cuts spans into batches.
-func split(t *rapid.T, spans []drawnSpan) [][]drawnSpan {
-	var batches [][]drawnSpan
-	for len(spans) > 0 {
-		n := rapid.IntRange(1, len(spans)).Draw(t, "batch size")
-		batches = append(batches, spans[:n])
-		spans = spans[n:]
-	}
-	return batches
-}
 
 // Whatever the order of arrival and the split into batches, and however often
 // the time is told while nothing is due, each trace comes out as the same
 // bytes.
 func TestTraceDoesNotDependOnArrival(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		spans := drawSpans("t1", "t2", "t3").Draw(t, "input")
-		want := spanTexts([]ptrace.Traces{batchOf(t, spans)})
+		spans := spantest.Draw("t1", "t2", "t3").Draw(t, "input")
+		want := spantest.Texts([]ptrace.Traces{spantest.BatchOf(t, spans)})
 		arrive := func(label string) map[pcommon.TraceID]string {
 			a := newAssembler(limits{time.Hour, time.Hour, time.Hour, 1000, 1 << 30, 10, 0})
-			now := scriptEpoch
-			for _, batch := range split(t, rapid.Permutation(spans).Draw(t, label)) {
+			now := spantest.Epoch
+			for _, batch := range spantest.Cut(t, rapid.Permutation(spans).Draw(t, label)) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "ms")) * time.Millisecond)
-				td := batchOf(t, batch)
+				td := spantest.BatchOf(t, batch)
 				if out := append(a.Add(splitByTrace(td), now), a.Tick(now)...); len(out) > 0 {
 					t.Fatalf("nothing was due, yet %d came", len(out))
 				}
@@ -122,13 +40,13 @@ func TestTraceDoesNotDependOnArrival(t *testing.T) {
 			}
 			var out []ptrace.Traces
 			for _, f := range a.Flush() {
-				td, _ := canonicalize(f.spans)
+				td, _ := canonical.Form(f.spans)
 				out = append(out, td)
 			}
-			if diff := cmp.Diff(want, spanTexts(out)); diff != "" {
+			if diff := cmp.Diff(want, spantest.Texts(out)); diff != "" {
 				t.Fatal("other spans, or other resources and scopes of them:\n" + diff)
 			}
-			return canonicalTexts(out)
+			return spantest.TraceTexts(out)
 		}
 		if diff := cmp.Diff(arrive("one order"), arrive("another")); diff != "" {
 			t.Fatal(diff)
@@ -162,11 +80,11 @@ func everySpanLeavesOnce(t *rapid.T) {
 		for _, f := range got {
 			td := f.spans
 			if f.judge {
-				td, _ = canonicalize(f.spans)
+				td, _ = canonical.Form(f.spans)
 			}
 			ids := map[pcommon.TraceID]bool{}
 			count := 0
-			for span := range spansOf(td) {
+			for span := range canonical.Spans(td) {
 				out[span.Name()]++
 				ids[span.TraceID()] = true
 				count++
@@ -174,7 +92,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 			if len(ids) != 1 || count != f.count {
 				t.Fatalf("%s: %d traces and %d spans in one of %d spans", what, len(ids), count, f.count)
 			}
-			id := traceIDOf(td)
+			id := canonical.TraceID(td)
 			gotLines = append(gotLines, fmt.Sprintf("%x %v late=%v judge=%v spans=%d", id[:2], f.fin.By, f.fin.Late, f.judge, count))
 		}
 		if diff := cmp.Diff(want, gotLines); diff != "" {
@@ -187,16 +105,16 @@ func everySpanLeavesOnce(t *rapid.T) {
 			t.Fatalf("%s: %d traces and %d bytes are held", what, a.Len(), a.Bytes())
 		}
 	}
-	now := scriptEpoch
+	now := spantest.Epoch
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
 		now = now.Add(time.Duration(rapid.IntRange(-1, 8).Draw(t, "half seconds")) * time.Second / 2)
 		switch rapid.SampledFrom([]string{"add", "add", "add", "tick", "flush"}).Draw(t, "step") {
 		case "add":
-			spans := drawSpans("t1", "t2", "t3", "t4", "").Draw(t, "batch")
+			spans := spantest.Draw("t1", "t2", "t3", "t4", "").Draw(t, "batch")
 			for _, s := range spans {
-				in[s.name]++
+				in[s.Name]++
 			}
-			td := batchOf(t, spans)
+			td := spantest.BatchOf(t, spans)
 			want := naive.Add(td, now)
 			check("add", a.Add(splitByTrace(td), now), want)
 		case "tick":
@@ -261,7 +179,7 @@ func (n *naiveAssembler) Add(td ptrace.Traces, now time.Time) (out []string) {
 	n.advance(now)
 	var order []pcommon.TraceID
 	seen := map[pcommon.TraceID]*naiveTrace{}
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		id := span.TraceID()
 		if seen[id] == nil {
 			seen[id] = &naiveTrace{id: id}
@@ -432,7 +350,7 @@ func TestDecidedCacheAgainstList(t *testing.T) {
 			at := slices.Index(list, name)
 			if rapid.Bool().Draw(t, "put") {
 				how := finishedBy(rapid.IntRange(0, 5).Draw(t, "by"))
-				c.put(testTraceID(name), how)
+				c.put(spantest.TraceID(name), how)
 				if at >= 0 {
 					list = append(slices.Delete(list, at, at+1), name)
 				} else {
@@ -444,7 +362,7 @@ func TestDecidedCacheAgainstList(t *testing.T) {
 				}
 				continue
 			}
-			got, known := c.get(testTraceID(name))
+			got, known := c.get(spantest.TraceID(name))
 			if known != (at >= 0) || (known && got != by[name]) {
 				t.Fatalf("%s: got %v, %v; want %v, %v", name, got, known, by[name], at >= 0)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
 // redactFunc does with the content of spans what the configuration says. It is
@@ -32,8 +33,8 @@ func newRedact(cfg *Config) redactFunc {
 	}
 	r := genai.NewRedactor(options, replace, cfg.ContentArguments)
 	return func(td ptrace.Traces) {
-		for p := range placedSpans(td) {
-			r.Redact(p.rs.Resource(), p.ss.Scope(), p.span)
+		for p := range canonical.PlacedSpans(td) {
+			r.Redact(p.Resource.Resource(), p.Scope.Scope(), p.Span)
 		}
 	}
 }

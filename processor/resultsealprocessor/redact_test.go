@@ -17,13 +17,15 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // written is everything that the processor wrote, by span.
 func written(traces []ptrace.Traces) map[string][]string {
 	out := map[string][]string{}
 	for _, td := range traces {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			id := span.TraceID().String() + span.SpanID().String()
 			for key, v := range span.Attributes().All() {
 				if strings.HasPrefix(key, "resultseal.") {
@@ -124,7 +126,7 @@ func secrets(traces []ptrace.Traces, arguments bool) (texts []string) {
 
 func places(traces []ptrace.Traces, text string) (places []string) {
 	for _, td := range traces {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			for key, v := range span.Attributes().All() {
 				// A reference that was asked for with record is not content any more.
 				if strings.Contains(v.AsString(), text) && !strings.HasPrefix(key, "resultseal.") {
@@ -147,16 +149,16 @@ func places(traces []ptrace.Traces, text string) (places []string) {
 // taken out it is nowhere any more.
 func TestContentOfRecordedSpans(t *testing.T) {
 	found := 0
-	for file, policyFile := range recordings(t) {
+	for file, policyFile := range spantest.Recordings(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			in := readRecording(t, file)
+			in := spantest.ReadRecording(t, file)
 			results, arguments := secrets(in, false), secrets(in, true)
 			found += len(results) + len(arguments)
 			kept := process(t, policyFile, in)
 			for _, mode := range []ContentMode{ContentHash, ContentDrop} {
 				for _, with := range []bool{false, true} {
 					for _, m := range []Mode{ModeTrace, ModeStream} {
-						out := process(t, policyFile, readRecording(t, file), func(c *Config) {
+						out := process(t, policyFile, spantest.ReadRecording(t, file), func(c *Config) {
 							c.Content, c.ContentArguments, c.Mode = mode, with, m
 						})
 						if m == ModeTrace {

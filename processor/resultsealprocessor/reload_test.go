@@ -27,7 +27,9 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // statusHost keeps the component status that is reported to it.
@@ -67,7 +69,7 @@ type reloading struct {
 func newReloading(t *testing.T, next *consumertest.TracesSink, policyText string, change ...func(*Config)) *reloading {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile, cfg.NumShards = policyFileOf(t, policyText), 1
+	cfg.PolicyFile, cfg.NumShards = spantest.PolicyFile(t, policyText), 1
 	for _, c := range change {
 		c(cfg)
 	}
@@ -149,14 +151,14 @@ func TestReload(t *testing.T) {
 		r := newReloading(t, new(consumertest.TracesSink), requiring("ok"))
 		defer r.shutdown(t)
 		first := r.hash()
-		require.Equal(t, loadPolicy(t, requiring("ok")).Hash, first)
+		require.Equal(t, spantest.LoadPolicy(t, requiring("ok")).Hash, first)
 		require.Empty(t, r.outcome(t))
 		r.tick()
 		require.Empty(t, r.outcome(t), "nothing has changed")
 
 		r.write(t, requiring("ok, id"))
 		second := r.hash()
-		require.Equal(t, loadPolicy(t, requiring("ok, id")).Hash, second)
+		require.Equal(t, spantest.LoadPolicy(t, requiring("ok, id")).Hash, second)
 		require.Equal(t, "applied", r.outcome(t))
 		require.Equal(t, second, r.logs.FilterMessage("policy_file was read again").All()[0].ContextMap()["policy_hash"])
 
@@ -260,7 +262,7 @@ func TestReloadOfMountedConfigMap(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, "..1")))
 		r.tick()
 		require.Equal(t, "applied", r.outcome(t))
-		require.Equal(t, loadPolicy(t, requiring("ok, id")).Hash, r.hash())
+		require.Equal(t, spantest.LoadPolicy(t, requiring("ok, id")).Hash, r.hash())
 	})
 }
 
@@ -322,8 +324,8 @@ func TestReloadInterval(t *testing.T) {
 // A policy by the configuration has the hash of the same policy in a file, however
 // the configuration holds it.
 func TestPolicyHashOfEveryWay(t *testing.T) {
-	file := policyFileOf(t, requiring("ok"))
-	want := loadPolicy(t, requiring("ok")).Hash
+	file := spantest.PolicyFile(t, requiring("ok"))
+	want := spantest.LoadPolicy(t, requiring("ok")).Hash
 	indented := strings.ReplaceAll(requiring("ok"), "\n", "\n  ")
 	for name, text := range map[string]string{
 		"policy_file": "policy_file: " + file,
@@ -351,12 +353,12 @@ func TestRevisionsAreCollected(t *testing.T) {
 					}
 					return numbers
 				}
-				require.NoError(t, r.ConsumeTraces(context.Background(), shopCall("t1", "a", "order", 1, 2)))
+				require.NoError(t, r.ConsumeTraces(context.Background(), spantest.Call("t1", "a", "order", 1, 2)))
 				synctest.Wait()
 				r.write(t, requiring("b"))
 				require.Equal(t, []int{1, 2}, inUse())
 				r.write(t, requiring("c"))
-				require.NoError(t, r.ConsumeTraces(context.Background(), silentBatch(2, 3)))
+				require.NoError(t, r.ConsumeTraces(context.Background(), spantest.Plain(2, 3)))
 				r.tick()
 				require.Equal(t, []int{1, 3}, inUse(), "nothing began under the second")
 				r.write(t, requiring("d"))
@@ -385,8 +387,8 @@ protocols:
 `
 
 func namedSpan(trace, id string, from, to int) ptrace.Traces {
-	td := shopCall(trace, id, "none", from, to)
-	for span := range spansOf(td) {
+	td := spantest.Call(trace, id, "none", from, to)
+	for span := range canonical.Spans(td) {
 		span.Attributes().Clear()
 	}
 	return td
@@ -399,12 +401,12 @@ func TestStreamBuffersWhatAnEarlierPolicyNames(t *testing.T) {
 		sink := new(consumertest.TracesSink)
 		r := newReloading(t, sink, checkedFirst, func(c *Config) { c.Mode = ModeStream })
 		defer r.shutdown(t)
-		require.NoError(t, r.ConsumeTraces(context.Background(), shopCall("t1", "order", "order", 3, 4)))
+		require.NoError(t, r.ConsumeTraces(context.Background(), spantest.Call("t1", "order", "order", 3, 4)))
 		synctest.Wait()
 		r.write(t, requiring("ok"))
 		require.Equal(t, "applied", r.outcome(t))
 		require.NoError(t, r.ConsumeTraces(context.Background(), namedSpan("t1", "check", 1, 2)))
-		require.NoError(t, r.ConsumeTraces(context.Background(), rootOf("t1")))
+		require.NoError(t, r.ConsumeTraces(context.Background(), spantest.Root("t1")))
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		require.Contains(t, saidAll(sink), "agent: compliant")
@@ -415,7 +417,7 @@ func TestStreamBuffersWhatAnEarlierPolicyNames(t *testing.T) {
 
 func saidAll(sink *consumertest.TracesSink) (lines []string) {
 	for _, td := range sink.AllTraces() {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			lines = append(lines, said(span))
 		}
 	}
@@ -440,7 +442,7 @@ func TestReloadWaitsForBatchesOfBefore(t *testing.T) {
 		go func() { taken <- p.ConsumeTraces(context.Background(), namedSpan("t1", "check", 1, 2)) }()
 		<-first
 		replaced := make(chan bool)
-		go func() { replaced <- p.revisions.replace(loadPolicy(t, checkedFirst), p.stopped) }()
+		go func() { replaced <- p.revisions.replace(spantest.LoadPolicy(t, checkedFirst), p.stopped) }()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Equal(t, 1, p.revisions.now.Load().revision.number)
@@ -468,7 +470,7 @@ func TestShutdownWhileAReloadWaits(t *testing.T) {
 	p.reloader.ticks = ticks
 	p.start(t)
 	refused := make(chan error)
-	go func() { refused <- p.ConsumeTraces(context.Background(), silentBatch(1, 1)) }()
+	go func() { refused <- p.ConsumeTraces(context.Background(), spantest.Plain(1, 1)) }()
 	<-asked
 	require.NoError(t, os.WriteFile(p.cfg.PolicyFile, []byte(checkedFirst), 0o600))
 	ticks <- time.Now()
@@ -488,18 +490,18 @@ func TestReloadAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, sink := newDisk(), new(consumertest.TracesSink)
 		p, _ := startOn(t, d, sink, requiring("ok"), func(c *Config) { c.RootDelay = 0 })
-		require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t1", "order", "order", 1, 2)))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call("t1", "order", "order", 1, 2)))
 		synctest.Wait()
 		p.shutdown(t)
 		require.Zero(t, sink.SpanCount())
 		p, _ = startOn(t, d, sink, requiring("ok, other"), func(c *Config) { c.RootDelay = 0 })
-		require.NoError(t, p.ConsumeTraces(context.Background(), rootOf("t1")))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Root("t1")))
 		synctest.Wait()
 		p.shutdown(t)
 		require.Contains(t, saidAll(sink), "order: blocked")
-		for span := range spansOf(sink.AllTraces()[0]) {
+		for span := range canonical.Spans(sink.AllTraces()[0]) {
 			if hash, ok := span.Attributes().Get("resultseal.policy.hash"); ok {
-				require.Equal(t, loadPolicy(t, requiring("ok, other")).Hash, hash.Str())
+				require.Equal(t, spantest.LoadPolicy(t, requiring("ok, other")).Hash, hash.Str())
 			}
 		}
 	})
@@ -509,21 +511,21 @@ func TestReloadAfterRestart(t *testing.T) {
 // has the verdict of the policy whose hash it carries, on all of its spans.
 func TestReloadsUnderLoad(t *testing.T) {
 	const senders = 4
-	traces := scaled(300, 60)
+	traces := spantest.Scaled(300, 60)
 	texts := []string{requiring("ok"), requiring("ok, other"), checkedFirst, requiring("ok, other") + checkedFirst}
 	in := func(trace string) []ptrace.Traces {
-		silent := silentBatch(1, 1)
-		for span := range spansOf(silent) {
-			span.SetTraceID(testTraceID(trace))
+		silent := spantest.Plain(1, 1)
+		for span := range canonical.Spans(silent) {
+			span.SetTraceID(spantest.TraceID(trace))
 		}
-		return []ptrace.Traces{namedSpan(trace, "check", 1, 2), shopCall(trace, "order", "order", 3, 4), silent, rootOf(trace)}
+		return []ptrace.Traces{namedSpan(trace, "check", 1, 2), spantest.Call(trace, "order", "order", 3, 4), silent, spantest.Root(trace)}
 	}
 	// verdictsOf are the decision on the call and the verdict on the session.
 	type verdicts struct{ decision, protocols, hash string }
 	verdictsOf := func(out []ptrace.Traces) (all map[string]verdicts, spans int) {
 		all = map[string]verdicts{}
 		for _, td := range out {
-			for span := range spansOf(td) {
+			for span := range canonical.Spans(td) {
 				spans++
 				id := span.TraceID()
 				trace := strings.TrimRight(string(id[:]), "\x00")
@@ -541,8 +543,8 @@ func TestReloadsUnderLoad(t *testing.T) {
 	want := map[string]verdicts{} // by hash
 	policies := make([]*policy.Policy, len(texts))
 	for i, text := range texts {
-		policies[i] = loadPolicy(t, text)
-		all, _ := verdictsOf(process(t, policyFileOf(t, text), in("t")))
+		policies[i] = spantest.LoadPolicy(t, text)
+		all, _ := verdictsOf(process(t, spantest.PolicyFile(t, text), in("t")))
 		require.Equal(t, policies[i].Hash, all["t"].hash)
 		want[policies[i].Hash] = all["t"]
 	}

@@ -16,7 +16,9 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // flaky refuses the first so many offers and takes the others.
@@ -61,7 +63,7 @@ func TestRetryableErrorIsRetried(t *testing.T) {
 		}
 		require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 11 * time.Second, 11 * time.Second}, pauses)
 		require.Equal(t, 2, next.SpanCount())
-		id := traceIDOf(next.AllTraces()[0])
+		id := canonical.TraceID(next.AllTraces()[0])
 		require.Equal(t, "t1", string(id[:2]))
 		require.Zero(t, p.admission.held.Load())
 		require.Zero(t, p.logs.Len())
@@ -130,7 +132,7 @@ func TestOnlyRefusedSpansAreRetried(t *testing.T) {
 		p.shutdown(t)
 		names := map[string]int{}
 		for _, td := range sink.AllTraces() {
-			for span := range spansOf(td) {
+			for span := range canonical.Spans(td) {
 				names[span.Name()]++
 			}
 		}
@@ -150,7 +152,7 @@ func TestPressureReachesSenders(t *testing.T) {
 		refused, sent := 0, 0
 		for i := range 30 {
 			for {
-				td := scriptBatch(t, []string{fmt.Sprintf("t%d/a root pad=3000", i)})
+				td := spantest.Batch(t, []string{fmt.Sprintf("t%d/a root pad=3000", i)})
 				err := p.ConsumeTraces(context.Background(), td)
 				if err == nil {
 					sent++

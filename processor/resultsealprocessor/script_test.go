@@ -15,8 +15,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
@@ -81,9 +82,9 @@ func runScript(t *testing.T, text string) string {
 			a = newAssembler(scriptLimits(t, command[1:]))
 			continue
 		case "batch":
-			out = a.Add(splitByTrace(scriptBatch(t, args)), scriptTime(t, command[1]))
+			out = a.Add(splitByTrace(spantest.Batch(t, args)), spantest.Time(t, command[1]))
 		case "tick":
-			out = a.Tick(scriptTime(t, command[1]))
+			out = a.Tick(spantest.Time(t, command[1]))
 		case "flush":
 			out = a.Flush()
 		default:
@@ -95,20 +96,11 @@ func runScript(t *testing.T, text string) string {
 		}
 		next := "nothing due"
 		if at, ok := a.Next(); ok {
-			next = "next due at " + at.Sub(scriptEpoch).String()
+			next = "next due at " + at.Sub(spantest.Epoch).String()
 		}
 		fmt.Fprintf(&got, "%d held, %s\n", a.Len(), next)
 	}
 	return got.String()
-}
-
-// scriptEpoch is 0s in scripts: when the clock of a synctest bubble begins.
-var scriptEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-func scriptTime(t *testing.T, text string) time.Time {
-	d, err := time.ParseDuration(text)
-	require.NoError(t, err)
-	return scriptEpoch.Add(d)
 }
 
 func scriptLimits(t *testing.T, args []string) limits {
@@ -140,87 +132,14 @@ func scriptLimits(t *testing.T, args []string) limits {
 	return l
 }
 
-// scriptBatch makes a batch whose resources and scopes stand in the order of
-// the lines; a line continues the last resource and scope where they fit.
-func scriptBatch(t *testing.T, lines []string) ptrace.Traces {
-	td := ptrace.NewTraces()
-	var (
-		lastResource, lastScope = "\x00", "\x00"
-		spans                   ptrace.SpanSlice
-		scopes                  ptrace.ScopeSpansSlice
-	)
-	for _, line := range lines {
-		fields := strings.Fields(line)
-		trace, id, _ := strings.Cut(fields[0], "/")
-		options := map[string]string{"res": "svc", "scope": "lib"}
-		for _, field := range fields[1:] {
-			key, value, _ := strings.Cut(field, "=")
-			options[key] = value
-		}
-		if options["res"] != lastResource {
-			rs := td.ResourceSpans().AppendEmpty()
-			rs.Resource().Attributes().PutStr("service.name", options["res"])
-			scopes = rs.ScopeSpans()
-			lastResource, lastScope = options["res"], "\x00"
-		}
-		if options["scope"] != lastScope {
-			ss := scopes.AppendEmpty()
-			ss.Scope().SetName(options["scope"])
-			spans = ss.Spans()
-			lastScope = options["scope"]
-		}
-		span := spans.AppendEmpty()
-		if trace != "-" {
-			span.SetTraceID(testTraceID(trace))
-		}
-		span.SetSpanID(testSpanID(id))
-		span.SetName(id + options["name"])
-		span.SetParentSpanID(testSpanID("some parent"))
-		for key, value := range options {
-			switch key {
-			case "root":
-				span.SetParentSpanID(pcommon.SpanID{})
-			case "remote":
-				span.SetFlags(0x301)
-			case "local":
-				span.SetFlags(0x101)
-			case "parent":
-				span.SetParentSpanID(testSpanID(value))
-			case "start":
-				span.SetStartTimestamp(pcommon.NewTimestampFromTime(scriptTime(t, value)))
-			case "pad":
-				n, err := strconv.Atoi(value)
-				require.NoError(t, err)
-				span.Attributes().PutStr("pad", strings.Repeat("x", n))
-			case "res", "scope", "name":
-			default:
-				t.Fatalf("unknown option %q in %q", key, line)
-			}
-		}
-	}
-	return td
-}
-
-func testTraceID(name string) pcommon.TraceID {
-	var id pcommon.TraceID
-	copy(id[:], name)
-	return id
-}
-
-func testSpanID(name string) pcommon.SpanID {
-	var id pcommon.SpanID
-	copy(id[:], name)
-	return id
-}
-
 func describeFinished(out *strings.Builder, f *finished) {
 	td := f.spans
 	if !f.judge {
 		fmt.Fprintf(out, "passed through: %d spans\n", f.count)
 		return
 	}
-	td, duplicates := canonicalize(td)
-	id := traceIDOf(td)
+	td, duplicates := canonical.Form(td)
+	id := canonical.TraceID(td)
 	fmt.Fprintf(out, "%s by %s", strings.TrimRight(string(id[:]), "\x00"), f.fin.By)
 	if f.fin.Late {
 		out.WriteString(", late")

@@ -15,6 +15,9 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // The state of a conversation is small, whatever its telemetry holds; one that is
@@ -52,8 +55,8 @@ func TestStatesOfConversationsAreBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, sink := newDisk(), new(consumertest.TracesSink)
 				time.Sleep(time.Minute)
-				p, _ := startOn(t, d, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards, c.MaxSessionBytes = 0, 1, 64<<10 })
-				td := turnOf(1, "a", "order", "1")
+				p, _ := startOn(t, d, sink, spantest.ConversationPolicy, func(c *Config) { c.RootDelay, c.NumShards, c.MaxSessionBytes = 0, 1, 64<<10 })
+				td := spantest.Turn(1, "a", "order", "1")
 				c.fill(td)
 				require.NoError(t, p.ConsumeTraces(context.Background(), td))
 				synctest.Wait()
@@ -62,9 +65,9 @@ func TestStatesOfConversationsAreBounded(t *testing.T) {
 				}
 				require.Len(t, d.keys("/c/"), map[bool]int{false: 1, true: 0}[c.evicted])
 				sink.Reset()
-				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(2, "a", "cancel", "1")))
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, "a", "cancel", "1")))
 				synctest.Wait()
-				for span := range spansOf(sink.AllTraces()[0]) {
+				for span := range canonical.Spans(sink.AllTraces()[0]) {
 					if isRoot(span) {
 						gaps, _ := span.Attributes().Get("resultseal.session.gaps")
 						require.Equal(t, c.evicted, strings.Contains(gaps.AsString(), "evicted"), gaps.AsString())

@@ -20,6 +20,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // The scripts in testdata/sessions run a whole processor, and show what stands
@@ -118,8 +120,8 @@ func runSessionScript(t *testing.T, text string) string {
 		}
 		switch command[0] {
 		case "batch":
-			td := agentBatch(t, args)
-			shift(td, began.Sub(scriptEpoch))
+			td := spantest.AgentBatch(t, args)
+			shift(td, began.Sub(spantest.Epoch))
 			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 		case "wait":
 			d, err := time.ParseDuration(command[1])
@@ -145,7 +147,7 @@ func runSessionScript(t *testing.T, text string) string {
 			got.WriteString("nothing\n")
 		}
 		for _, td := range sink.AllTraces() {
-			for span := range spansOf(td) {
+			for span := range canonical.Spans(td) {
 				describeAnnotated(&got, span)
 				if hash, ok := span.Attributes().Get("resultseal.policy.hash"); ok && reloads {
 					got.WriteString("  by " + policies.name(hash.Str()) + "\n")
@@ -160,7 +162,7 @@ func runSessionScript(t *testing.T, text string) string {
 
 // shift moves spans in time.
 func shift(td ptrace.Traces, d time.Duration) {
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		if span.StartTimestamp() > 0 {
 			span.SetStartTimestamp(pcommon.NewTimestampFromTime(span.StartTimestamp().AsTime().Add(d)))
 			span.SetEndTimestamp(pcommon.NewTimestampFromTime(span.EndTimestamp().AsTime().Add(d)))
@@ -191,52 +193,6 @@ func scriptConfig(t *testing.T, c *Config, settings []string) {
 	require.NoError(t, err)
 	read.NumShards = 1
 	*c = *read
-}
-
-// agentBatch is scriptBatch for spans that tell of an agent.
-func agentBatch(t *testing.T, lines []string) ptrace.Traces {
-	plain := make([]string, len(lines))
-	more := make([]map[string]string, len(lines))
-	for i, line := range lines {
-		fields := strings.Fields(line)
-		more[i] = map[string]string{}
-		keep := fields[:0:0]
-		for _, field := range fields {
-			key, value, _ := strings.Cut(field, "=")
-			if slices.Contains([]string{"call", "id", "args", "result", "agent", "conv", "end"}, key) {
-				more[i][key] = value
-			} else {
-				keep = append(keep, field)
-			}
-		}
-		plain[i] = strings.Join(keep, " ")
-	}
-	td := scriptBatch(t, plain)
-	i := 0
-	for span := range spansOf(td) {
-		o := more[i]
-		i++
-		a := span.Attributes()
-		for key, attribute := range map[string]string{
-			"call": "gen_ai.tool.name", "id": "gen_ai.tool.call.id", "args": "gen_ai.tool.call.arguments",
-			"result": "gen_ai.tool.call.result", "conv": "gen_ai.conversation.id",
-		} {
-			if value, ok := o[key]; ok {
-				a.PutStr(attribute, value)
-			}
-		}
-		if _, ok := o["call"]; ok {
-			a.PutStr("gen_ai.operation.name", "execute_tool")
-		}
-		if _, ok := o["agent"]; ok {
-			a.PutStr("gen_ai.operation.name", "invoke_agent")
-		}
-		span.SetEndTimestamp(span.StartTimestamp())
-		if end, ok := o["end"]; ok {
-			span.SetEndTimestamp(pcommon.NewTimestampFromTime(scriptTime(t, end)))
-		}
-	}
-	return td
 }
 
 func describeAnnotated(out *strings.Builder, span ptrace.Span) {

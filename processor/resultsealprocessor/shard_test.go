@@ -16,7 +16,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // Ids are spread evenly, also those that are counted up, and the same in every
@@ -51,19 +53,19 @@ func TestShare(t *testing.T) {
 // at once, neither wait for each other for ever nor lose a step.
 func TestTracesOfSeveralConversations(t *testing.T) {
 	sink := new(consumertest.TracesSink)
-	p := newScoringProcessor(t, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, 4 })
+	p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, 4 })
 	p.start(t)
-	traces := scaled(2000, 400)
+	traces := spantest.Scaled(2000, 400)
 	var senders sync.WaitGroup
 	for s := range 4 {
 		senders.Go(func() {
 			for n := s; n < traces; n += 4 {
-				td := turnOf(n, fmt.Sprint("c", n%5), "order", "1")
+				td := spantest.Turn(n, fmt.Sprint("c", n%5), "order", "1")
 				for i := 1; i < 3; i++ {
-					more := turnOf(n, fmt.Sprint("c", (n+i*s)%5), "order", "1")
-					for span := range spansOf(more) {
-						span.SetTraceID(traceIDOf(td))
-						span.SetSpanID(testSpanID(fmt.Sprint(span.Name(), i)))
+					more := spantest.Turn(n, fmt.Sprint("c", (n+i*s)%5), "order", "1")
+					for span := range canonical.Spans(more) {
+						span.SetTraceID(canonical.TraceID(td))
+						span.SetSpanID(spantest.SpanID(fmt.Sprint(span.Name(), i)))
 					}
 					more.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
 				}
@@ -82,16 +84,16 @@ func BenchmarkProcessor(b *testing.B) {
 	for _, shards := range []int{1, 2} {
 		b.Run(fmt.Sprint("shards=", shards), func(b *testing.B) {
 			cfg := createDefaultConfig().(*Config)
-			cfg.PolicyFile = policyFileOf(b, conversationPolicy)
+			cfg.PolicyFile = spantest.PolicyFile(b, spantest.ConversationPolicy)
 			cfg.NumShards, cfg.RootDelay = shards, 0
 			spans := 0
 			for b.Loop() {
 				b.StopTimer()
 				var in []ptrace.Traces
 				for n := range 2000 {
-					in = append(in, turnOf(n, fmt.Sprint("c", n%200), "order", "1"))
+					in = append(in, spantest.Turn(n, fmt.Sprint("c", n%200), "order", "1"))
 				}
-				in = mixed(in)
+				in = spantest.Mixed(in)
 				telemetry := componenttest.NewTelemetry()
 				p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, consumertest.NewNop())
 				require.NoError(b, err)

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
 // In mode stream, most spans that come say nothing of an agent and are waited for
@@ -216,7 +217,7 @@ func exclude(passed []*passedSpans, td ptrace.Traces) {
 		start pcommon.Timestamp
 	}
 	refused := map[key]int{}
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		refused[key{span.TraceID(), span.SpanID(), span.StartTimestamp()}]++
 	}
 	for _, of := range passed {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,44 +15,18 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/consumertest"
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
-
-// silentBatch has spans of web services below roots that are elsewhere.
-func silentBatch(traces, spans int) ptrace.Traces {
-	td := ptrace.NewTraces()
-	rs := td.ResourceSpans().AppendEmpty()
-	rs.Resource().Attributes().PutStr("service.name", "shop")
-	ss := rs.ScopeSpans().AppendEmpty()
-	for n := range spans {
-		for trace := range traces {
-			span := ss.Spans().AppendEmpty()
-			span.SetTraceID(testTraceID(fmt.Sprint("silent", trace)))
-			span.SetSpanID(pcommon.SpanID{1, byte(n), byte(n >> 8)})
-			span.SetParentSpanID(pcommon.SpanID{2})
-			span.SetName("GET /orders/{id}")
-			a := span.Attributes()
-			a.PutStr("http.request.method", "GET")
-			a.PutStr("url.scheme", "https")
-			a.PutStr("url.path", "/orders/42")
-			a.PutStr("http.route", "/orders/{id}")
-			a.PutInt("http.response.status_code", 200)
-			a.PutStr("server.address", "shop.example")
-			a.PutStr("network.protocol.version", "1.1")
-			a.PutStr("user_agent.original", "curl/8")
-		}
-	}
-	return td
-}
 
 // streaming is a processor in mode stream with limits that are never reached.
 func streaming(tb testing.TB, change ...func(*Config)) *tracesProcessor {
 	tb.Helper()
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile = policyFileOf(tb, streamPolicy)
+	cfg.PolicyFile = spantest.PolicyFile(tb, spantest.StreamPolicy)
 	cfg.Mode = ModeStream
 	for _, c := range change {
 		c(cfg)
@@ -72,11 +45,11 @@ func streaming(tb testing.TB, change ...func(*Config)) *tracesProcessor {
 // What a batch costs in memory does not depend on how many silent spans it has,
 // but for what stays behind of them.
 func TestSilentSpansAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if spantest.RaceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
 	p := streaming(t, func(c *Config) { c.NumShards = 2 })
-	td := silentBatch(25, 20)
+	td := spantest.Plain(25, 20)
 	consume := func() { require.NoError(t, p.ConsumeTraces(context.Background(), td)) }
 	for range 100 { // until the traces are there
 		consume()
@@ -87,11 +60,11 @@ func TestSilentSpansAllocateNothing(t *testing.T) {
 
 func BenchmarkSilentSpans(b *testing.B) {
 	p := streaming(b, func(c *Config) { c.MaxTraces = 1000 })
-	td := silentBatch(25, 20)
+	td := spantest.Plain(25, 20)
 	b.ReportAllocs()
 	spans := 0
 	for b.Loop() {
-		for span := range spansOf(td) { // other traces each time; the oldest go by max_traces
+		for span := range canonical.Spans(td) { // other traces each time; the oldest go by max_traces
 			id := span.TraceID()
 			binary.BigEndian.PutUint32(id[:], uint32(spans)) //nolint:gosec // any number
 			span.SetTraceID(id)
@@ -108,9 +81,9 @@ func BenchmarkSilentSpans(b *testing.B) {
 // keeps everything unless he would not bring the rest again.
 func TestSilentSpansAreTheSendersUntilTheyAreTaken(t *testing.T) {
 	batch := func() ptrace.Traces {
-		td := silentBatch(1, 3)
-		shopCall("t", "a", "order", 1, 2).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
-		rootOf("t").ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+		td := spantest.Plain(1, 3)
+		spantest.Call("t", "a", "order", 1, 2).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+		spantest.Root("t").ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
 		return td
 	}
 	later := errors.New("later")
@@ -136,7 +109,7 @@ func TestSilentSpansAreTheSendersUntilTheyAreTaken(t *testing.T) {
 					}
 					return sink.ConsumeTraces(ctx, td)
 				})
-				p := newScoringProcessor(t, next, streamPolicy, func(c *Config) { c.Mode = ModeStream })
+				p := newScoringProcessor(t, next, spantest.StreamPolicy, func(c *Config) { c.Mode = ModeStream })
 				p.start(t)
 				td := batch()
 				want := test.answer(ptrace.NewTraces())
@@ -160,12 +133,12 @@ func TestSilentSpansAreTheSendersUntilTheyAreTaken(t *testing.T) {
 // once it is decided.
 func TestSilentSpansBelongToTheirTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScoringProcessor(t, consumertest.NewNop(), streamPolicy, func(c *Config) {
+		p := newScoringProcessor(t, consumertest.NewNop(), spantest.StreamPolicy, func(c *Config) {
 			c.Mode, c.IdleTimeout, c.MaxSpansPerTrace = ModeStream, 10*time.Second, 100
 		})
 		p.start(t)
 		send := func(spans int) {
-			require.NoError(t, p.ConsumeTraces(context.Background(), silentBatch(1, spans)))
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Plain(1, spans)))
 			synctest.Wait()
 		}
 		active := func(n int64) {
@@ -188,8 +161,8 @@ func TestSilentSpansBelongToTheirTrace(t *testing.T) {
 		active(0)
 		metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(2)), ignoreTime)
 
-		td := silentBatch(2, 60)
-		for span := range spansOf(td) {
+		td := spantest.Plain(2, 60)
+		for span := range canonical.Spans(td) {
 			id := span.TraceID()
 			id[15] ^= 1
 			span.SetTraceID(id)

@@ -21,7 +21,9 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // ledger is the next consumer of a soak: it knows which spans were accepted and
@@ -44,7 +46,7 @@ func (l *ledger) ConsumeTraces(_ context.Context, td ptrace.Traces) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		l.came.Add(1)
 		if _, ok := l.owed[span.Name()]; ok {
 			delete(l.owed, span.Name())
@@ -85,7 +87,7 @@ func soak(t *testing.T, mode Mode, duration time.Duration, limit uint64) {
 	d := newDisk()
 	next := &ledger{owed: map[string]struct{}{}}
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile, cfg.Storage, cfg.Mode = policyFileOf(t, conversationPolicy), &diskID, mode
+	cfg.PolicyFile, cfg.Storage, cfg.Mode = spantest.PolicyFile(t, spantest.ConversationPolicy), &diskID, mode
 	cfg.RootDelay, cfg.IdleTimeout, cfg.MaxAge = 50*time.Millisecond, time.Second, 3*time.Second
 	cfg.MaxBytes, cfg.MaxSessions, cfg.DecidedCache = 32<<20, 10_000, 10_000
 	cfg.Retry.InitialInterval, cfg.Retry.MaxElapsedTime = 5*time.Millisecond, 0
@@ -112,10 +114,10 @@ func soak(t *testing.T, mode Mode, duration time.Duration, limit uint64) {
 		senders.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(s), 1))
 			for n := 0; ; n++ {
-				td := turnOf(n, fmt.Sprintf("c%d-%d", s, random.IntN(3000)), []string{"order", "cancel"}[random.IntN(2)], fmt.Sprint(random.IntN(3)))
+				td := spantest.Turn(n, fmt.Sprintf("c%d-%d", s, random.IntN(3000)), []string{"order", "cancel"}[random.IntN(2)], fmt.Sprint(random.IntN(3)))
 				var names []string
 				i := 0
-				for span := range spansOf(td) {
+				for span := range canonical.Spans(td) {
 					name := fmt.Sprintf("%d/%d/%d", s, n, i)
 					i++
 					span.SetName(name)

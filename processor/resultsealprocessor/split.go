@@ -107,6 +107,14 @@ func wholeBatch(td ptrace.Traces) *tracePart {
 	return part
 }
 
+// marshal returns the spans as OTLP protobuf. It cannot fail: the protobuf form of
+// pdata has no values that it could not hold.
+func (p *tracePart) marshal() []byte {
+	var m ptrace.ProtoMarshaler
+	data, _ := m.MarshalTraces(p.spans)
+	return data
+}
+
 // sliceFor is where a span of the batch's r-th resource and s-th scope goes.
 func (p *tracePart) sliceFor(r int, rs ptrace.ResourceSpans, s int, ss ptrace.ScopeSpans) ptrace.SpanSlice {
 	resources := p.spans.ResourceSpans()

@@ -17,7 +17,9 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -47,14 +49,14 @@ func TestRecordStorageFormat(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		p, _ := startOn(t, d, new(consumertest.TracesSink), conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		p, _ := startOn(t, d, new(consumertest.TracesSink), spantest.ConversationPolicy, func(c *Config) { c.RootDelay = 0 })
 		time.Sleep(time.Minute)
-		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "a", "order", "1")))
-		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(2, "b", "order", "2")))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, "a", "order", "1")))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, "b", "order", "2")))
 		synctest.Wait()
 		time.Sleep(time.Second)
 		for n, conversation := range map[int]string{3: "a", 4: "b"} {
-			td := turnOf(n, conversation, "cancel", "1")
+			td := spantest.Turn(n, conversation, "cancel", "1")
 			td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
 			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 		}
@@ -77,13 +79,13 @@ func TestEarlierStorageFormats(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					time.Sleep(time.Minute)
 					d, sink := newCopy(stored), new(consumertest.TracesSink)
-					p, logs := startOn(t, d, sink, conversationPolicy, func(c *Config) {
+					p, logs := startOn(t, d, sink, spantest.ConversationPolicy, func(c *Config) {
 						// The recorded spans are dated ahead of this test's clock.
 						c.RootDelay, c.NumShards, c.MaxClockSkew = 0, shards, 50*365*24*time.Hour
 					})
 					require.Empty(t, logs.FilterMessageSnippet("aside").All())
 
-					late := turnOf(1, "a", "order", "1")
+					late := spantest.Turn(1, "a", "order", "1")
 					late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
 					require.NoError(t, p.ConsumeTraces(context.Background(), late))
 					synctest.Wait()
@@ -91,14 +93,14 @@ func TestEarlierStorageFormats(t *testing.T) {
 					metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(1)), ignoreTime)
 
 					for n, conversation := range map[int]string{3: "a", 4: "b"} {
-						root := turnOf(n, conversation, "cancel", "1")
+						root := spantest.Turn(n, conversation, "cancel", "1")
 						root.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return !isRoot(s) })
 						require.NoError(t, p.ConsumeTraces(context.Background(), root))
 					}
 					synctest.Wait()
 					verdicts := map[string]string{}
 					for _, td := range sink.AllTraces() {
-						for span := range spansOf(td) {
+						for span := range canonical.Spans(td) {
 							conversation, _ := span.Attributes().Get("gen_ai.conversation.id")
 							if v, ok := span.Attributes().Get("resultseal.session.compliance"); ok {
 								verdicts[conversation.Str()] = v.Str()

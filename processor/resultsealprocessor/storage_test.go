@@ -30,7 +30,9 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // disk is a storage in memory that outlives processors. A processor is killed by
@@ -156,7 +158,7 @@ type componentOnly struct {
 func startOn(t *testing.T, d *disk, next *consumertest.TracesSink, policy string, change ...func(*Config)) (*testProcessor, *observer.ObservedLogs) {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile, cfg.Storage, cfg.NumShards = policyFileOf(t, policy), &diskID, 2
+	cfg.PolicyFile, cfg.Storage, cfg.NumShards = spantest.PolicyFile(t, policy), &diskID, 2
 	for _, c := range change {
 		c(cfg)
 	}
@@ -183,17 +185,17 @@ func killed(t *testing.T, d *disk, p *testProcessor) {
 // comes out, with the verdicts of one that was never stopped; and only what was
 // being passed on comes twice.
 func TestNothingIsLostByRestarts(t *testing.T) {
-	pol := loadPolicy(t, conversationPolicy)
-	for seed := range uint64(scaled(20, 6)) {
+	pol := spantest.LoadPolicy(t, spantest.ConversationPolicy)
+	for seed := range uint64(spantest.Scaled(20, 6)) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 9))
-			in := turns(random, 8, 120)
+			in := spantest.Turns(random, 8, 120)
 			want := offline(pol, in, "root")
 			d, sink := newDisk(), new(consumertest.TracesSink)
 			settings := func(c *Config) {
 				c.RootDelay, c.NumShards = time.Duration(seed%2)*time.Second, 1+random.IntN(4)
 			}
-			p, _ := startOn(t, d, sink, conversationPolicy, settings)
+			p, _ := startOn(t, d, sink, spantest.ConversationPolicy, settings)
 			killsLeft, twice := 6, 0
 			var out []ptrace.Traces
 			restart := func(kill bool) {
@@ -206,7 +208,7 @@ func TestNothingIsLostByRestarts(t *testing.T) {
 					out = append(out, sink.AllTraces()...)
 				}
 				sink = new(consumertest.TracesSink)
-				p, _ = startOn(t, d, sink, conversationPolicy, settings)
+				p, _ = startOn(t, d, sink, spantest.ConversationPolicy, settings)
 			}
 			for _, td := range in {
 				// In two batches, with a restart between them now and then.
@@ -236,12 +238,12 @@ func TestNothingIsLostByRestarts(t *testing.T) {
 			out = append(out, sink.AllTraces()...)
 			got := map[pcommon.TraceID]string{}
 			for _, td := range out {
-				text := string(marshal(td))
-				if before, again := got[traceIDOf(td)]; again {
+				text := string(spantest.Marshal(td))
+				if before, again := got[canonical.TraceID(td)]; again {
 					twice++
 					require.Equal(t, before, text, "the same trace with another verdict")
 				}
-				got[traceIDOf(td)] = text
+				got[canonical.TraceID(td)] = text
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("seed %d: %s", seed, diff)
@@ -259,17 +261,17 @@ func TestDecidedTracesAreKnownAfterRestart(t *testing.T) {
 	for _, shards := range []int{2, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDisk()
-			p, _ := startOn(t, d, new(consumertest.TracesSink), conversationPolicy, func(c *Config) { c.RootDelay = 0 })
+			p, _ := startOn(t, d, new(consumertest.TracesSink), spantest.ConversationPolicy, func(c *Config) { c.RootDelay = 0 })
 			for n := range 20 {
-				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(n, "c", "order", "1")))
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(n, "c", "order", "1")))
 			}
 			synctest.Wait()
 			killed(t, d, p)
 
 			sink := new(consumertest.TracesSink)
-			p, _ = startOn(t, d, sink, conversationPolicy, func(c *Config) { c.NumShards = shards })
+			p, _ = startOn(t, d, sink, spantest.ConversationPolicy, func(c *Config) { c.NumShards = shards })
 			for n := range 20 {
-				late := turnOf(n, "c", "order", "1")
+				late := spantest.Turn(n, "c", "order", "1")
 				late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
 				require.NoError(t, p.ConsumeTraces(context.Background(), late))
 			}
@@ -288,14 +290,14 @@ func TestDecidedTracesAreKnownAfterRestart(t *testing.T) {
 func TestBatchThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, sink := newDisk(), new(consumertest.TracesSink)
-		p, _ := startOn(t, d, sink, conversationPolicy)
-		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "a", "order", "1")))
+		p, _ := startOn(t, d, sink, spantest.ConversationPolicy)
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, "a", "order", "1")))
 		require.Len(t, d.keys("/e/"), 1)
 		d.full = true
-		td := turnOf(2, "a", "order", "1")
-		want := spanTexts([]ptrace.Traces{td})
+		td := spantest.Turn(2, "a", "order", "1")
+		want := spantest.Texts([]ptrace.Traces{td})
 		require.ErrorIs(t, p.ConsumeTraces(context.Background(), td), storage.ErrStorageFull)
-		require.Equal(t, want, spanTexts([]ptrace.Traces{td}))
+		require.Equal(t, want, spantest.Texts([]ptrace.Traces{td}))
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		require.Equal(t, 2, sink.SpanCount())
@@ -315,11 +317,11 @@ func TestBatchThatCannotBeWritten(t *testing.T) {
 func TestStorageThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, sink := newDisk(), new(consumertest.TracesSink)
-		p, logs := startOn(t, d, sink, conversationPolicy)
+		p, logs := startOn(t, d, sink, spantest.ConversationPolicy)
 		storageFailures(t, p, 0, 0, 0, 0)
-		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "a", "order", "1")))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, "a", "order", "1")))
 		d.kill()
-		require.ErrorIs(t, p.ConsumeTraces(context.Background(), turnOf(2, "a", "order", "1")), errUnplugged)
+		require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, "a", "order", "1")), errUnplugged)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		require.Equal(t, 2, sink.SpanCount(), "spans that were accepted are forwarded")
@@ -334,11 +336,11 @@ func TestStorageThatFails(t *testing.T) {
 // What cannot be read is set aside with a warning, and everything else is there.
 func TestDamagedStorage(t *testing.T) {
 	fill := func(t *testing.T, d *disk) {
-		p, _ := startOn(t, d, new(consumertest.TracesSink), conversationPolicy, func(c *Config) { c.RootDelay = 0 })
-		require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "gone", "order", "1")))
+		p, _ := startOn(t, d, new(consumertest.TracesSink), spantest.ConversationPolicy, func(c *Config) { c.RootDelay = 0 })
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, "gone", "order", "1")))
 		synctest.Wait()
 		for i := range 3 {
-			require.NoError(t, p.ConsumeTraces(context.Background(), shopCall(fmt.Sprint("t", i), "a", "order", 1, 2)))
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call(fmt.Sprint("t", i), "a", "order", 1, 2)))
 		}
 		synctest.Wait()
 		killed(t, d, p)
@@ -382,11 +384,11 @@ func TestDamagedStorage(t *testing.T) {
 				c.damage(d)
 				before := maps.Clone(d.values)
 				sink := new(consumertest.TracesSink)
-				p, logs := startOn(t, d, sink, conversationPolicy)
+				p, logs := startOn(t, d, sink, spantest.ConversationPolicy)
 				require.Len(t, d.keys("aside/"), c.aside)
 				require.Equal(t, c.aside > 0, logs.FilterMessageSnippet("set aside").Len() == 1)
 				storageFailures(t, p, int64(c.aside+c.others), 0, 0, 0)
-				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(7, "new", "order", "1")))
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(7, "new", "order", "1")))
 				time.Sleep(11 * time.Second)
 				synctest.Wait()
 				require.Equal(t, c.spans+2, sink.SpanCount())
@@ -399,7 +401,7 @@ func TestDamagedStorage(t *testing.T) {
 					}
 				}
 				// It starts again as if nothing had been.
-				p, logs = startOn(t, d, sink, conversationPolicy)
+				p, logs = startOn(t, d, sink, spantest.ConversationPolicy)
 				require.Zero(t, logs.FilterMessageSnippet("set aside").Len())
 				p.shutdown(t)
 			})
@@ -417,7 +419,7 @@ func TestNewerStorage(t *testing.T) {
 	}
 	before := maps.Clone(d.values)
 	cfg := createDefaultConfig().(*Config)
-	cfg.PolicyFile, cfg.Storage = policyFileOf(t, conversationPolicy), &diskID
+	cfg.PolicyFile, cfg.Storage = spantest.PolicyFile(t, spantest.ConversationPolicy), &diskID
 	telemetry := componenttest.NewTelemetry()
 	defer func() { require.NoError(t, telemetry.Shutdown(context.Background())) }()
 	p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, consumertest.NewNop())
@@ -430,26 +432,26 @@ func TestNewerStorage(t *testing.T) {
 
 // A conversation goes on where it was, unless its protocol is another one now.
 func TestConversationsAfterRestart(t *testing.T) {
-	changed := strings.Replace(conversationPolicy, "rec X.!{", "rec X.!{pay.?pay.X, ", 1)
+	changed := strings.Replace(spantest.ConversationPolicy, "rec X.!{", "rec X.!{pay.?pay.X, ", 1)
 	for name, c := range map[string]struct{ policy, want string }{
-		"same policy":    {conversationPolicy, "orders=violation"},
+		"same policy":    {spantest.ConversationPolicy, "orders=violation"},
 		"other protocol": {changed, "orders=inconclusive"}, // it begins anew
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDisk()
-				p, _ := startOn(t, d, new(consumertest.TracesSink), conversationPolicy, func(c *Config) { c.RootDelay = 0 })
-				require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(1, "a", "order", "1")))
+				p, _ := startOn(t, d, new(consumertest.TracesSink), spantest.ConversationPolicy, func(c *Config) { c.RootDelay = 0 })
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, "a", "order", "1")))
 				synctest.Wait()
 				p.shutdown(t)
 				for n, id := range map[int]string{2: "1", 3: "2"} {
 					_ = n
 					sink := new(consumertest.TracesSink)
 					p, _ = startOn(t, newCopy(d), sink, c.policy, func(c *Config) { c.RootDelay = 0 })
-					require.NoError(t, p.ConsumeTraces(context.Background(), turnOf(2, "a", "cancel", id)))
+					require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, "a", "cancel", id)))
 					synctest.Wait()
 					p.shutdown(t)
-					for span := range spansOf(sink.AllTraces()[0]) {
+					for span := range canonical.Spans(sink.AllTraces()[0]) {
 						if v, ok := span.Attributes().Get("resultseal.session.protocols"); ok {
 							want := c.want
 							if name == "same policy" && id == "1" {
@@ -472,15 +474,15 @@ func TestRefusedAtShutdownStaysInStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
 		cfg := createDefaultConfig().(*Config)
-		cfg.PolicyFile, cfg.Storage, cfg.NumShards, cfg.RootDelay = policyFileOf(t, conversationPolicy), &diskID, 1, 0
+		cfg.PolicyFile, cfg.Storage, cfg.NumShards, cfg.RootDelay = spantest.PolicyFile(t, spantest.ConversationPolicy), &diskID, 1, 0
 		telemetry := componenttest.NewTelemetry()
 		defer func() { require.NoError(t, telemetry.Shutdown(context.Background())) }()
 		next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 1000, err: errors.New("not now")}
 		p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, next)
 		require.NoError(t, err)
 		require.NoError(t, p.Start(context.Background(), diskHost{d}))
-		in := []ptrace.Traces{turnOf(1, "a", "order", "1"), turnOf(2, "a", "cancel", "1"), turnOf(3, "a", "cancel", "2")}
-		want := offline(loadPolicy(t, conversationPolicy), in, "root")
+		in := []ptrace.Traces{spantest.Turn(1, "a", "order", "1"), spantest.Turn(2, "a", "cancel", "1"), spantest.Turn(3, "a", "cancel", "2")}
+		want := offline(spantest.LoadPolicy(t, spantest.ConversationPolicy), in, "root")
 		for _, td := range in {
 			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 			synctest.Wait()
@@ -491,10 +493,10 @@ func TestRefusedAtShutdownStaysInStorage(t *testing.T) {
 		metadatatest.AssertEqualProcessorResultsealRefusedSpans(t, telemetry, points(point(0)), ignoreTime)
 
 		sink := new(consumertest.TracesSink)
-		again, _ := startOn(t, d, sink, conversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, 1 })
+		again, _ := startOn(t, d, sink, spantest.ConversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, 1 })
 		synctest.Wait()
 		again.shutdown(t)
-		require.Empty(t, cmp.Diff(want, canonicalTexts(sink.AllTraces())))
+		require.Empty(t, cmp.Diff(want, spantest.TraceTexts(sink.AllTraces())))
 	})
 }
 
@@ -502,7 +504,7 @@ func TestStorageThatIsNone(t *testing.T) {
 	for name, want := range map[string]string{"nowhere": "there is no storage extension", "other": "is no storage"} {
 		cfg := createDefaultConfig().(*Config)
 		id := component.MustNewID(name)
-		cfg.PolicyFile, cfg.Storage = policyFileOf(t, conversationPolicy), &id
+		cfg.PolicyFile, cfg.Storage = spantest.PolicyFile(t, spantest.ConversationPolicy), &id
 		telemetry := componenttest.NewTelemetry()
 		p, err := newTracesProcessor(metadatatest.NewSettings(telemetry), cfg, consumertest.NewNop())
 		require.NoError(t, err)

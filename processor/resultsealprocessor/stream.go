@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"iter"
 	"slices"
 	"sync"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -131,8 +131,8 @@ func (s *streamer) prove(part *tracePart, before passedBefore) {
 		}
 	}()
 	hashes := make([]uint64, 0, part.count)
-	for p := range placedSpans(part.spans) {
-		hashes = append(hashes, hashSpan(p.rs, p.ss, p.span))
+	for p := range canonical.PlacedSpans(part.spans) {
+		hashes = append(hashes, canonical.Hash(p))
 	}
 	facts, sources := s.decoder.Traces(part.spans)
 	for i := range facts {
@@ -175,27 +175,6 @@ func (s *streamer) step(scorer *score.Scorer, facts []genai.Span, sources []ptra
 	})
 }
 
-// placedSpan is a span with where it stands.
-type placedSpan struct {
-	rs   ptrace.ResourceSpans
-	ss   ptrace.ScopeSpans
-	span ptrace.Span
-}
-
-func placedSpans(td ptrace.Traces) iter.Seq[placedSpan] {
-	return func(yield func(placedSpan) bool) {
-		for _, rs := range td.ResourceSpans().All() {
-			for _, ss := range rs.ScopeSpans().All() {
-				for _, span := range ss.Spans().All() {
-					if !yield(placedSpan{rs, ss, span}) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
 // readStream prepares a finished trace of which only the roots are held: if it
 // tells anything, all its facts in the order of the canonical form, and for each
 // the span that carries its verdict. That is a span that goes nowhere if it has
@@ -206,7 +185,7 @@ func (r *reader) readStream(f *finished) {
 	if f.passed() {
 		return
 	}
-	f.spans, _ = canonicalize(f.spans)
+	f.spans, _ = canonical.Form(f.spans)
 	f.count = f.spans.SpanCount()
 	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return f.revision.scorer.Concerns(&fact.Span) }) {
 		return
@@ -234,16 +213,16 @@ func (r *reader) readStream(f *finished) {
 			roots[k] = append(roots[k], i)
 		}
 	}
-	for p := range placedSpans(f.spans) {
-		k := key{genai.Timestamp(p.span.StartTimestamp()), genai.SpanID(p.span.SpanID())}
+	for p := range canonical.PlacedSpans(f.spans) {
+		k := key{genai.Timestamp(p.Span.StartTimestamp()), genai.SpanID(p.Span.SpanID())}
 		of := roots[k]
 		at := 0
 		if len(of) > 1 { // copies: each its own fact
-			hash := hashSpan(p.rs, p.ss, p.span)
+			hash := canonical.Hash(p)
 			at = max(0, slices.IndexFunc(of, func(i int) bool { return facts[i].hash == hash }))
 		}
 		if len(of) > 0 {
-			f.sources[of[at]] = p.span
+			f.sources[of[at]] = p.Span
 			roots[k] = slices.Delete(of, at, at+1)
 		}
 	}
@@ -258,19 +237,19 @@ func streamDuplicates(f *finished) int {
 	for i := range f.silent.spans {
 		ids = append(ids, binary.BigEndian.Uint64(f.silent.spans[i].id[:]))
 	}
-	if repeated(ids) == 0 {
+	if canonical.Repeated(ids) == 0 {
 		return 0
 	}
-	copies := make([]spanCopy, 0, len(ids))
+	copies := make([]canonical.Copy, 0, len(ids))
 	for i := range f.streamed {
 		s := &f.streamed[i]
-		copies = append(copies, spanCopy{pcommon.SpanID(s.SpanID), s.SpanKind, pcommon.Timestamp(s.Start), s.NameHash(), !s.Unended})
+		copies = append(copies, canonical.Copy{ID: pcommon.SpanID(s.SpanID), Kind: s.SpanKind, Start: pcommon.Timestamp(s.Start), Name: s.NameHash(), Ended: !s.Unended})
 	}
 	for i := range f.silent.spans {
 		s := &f.silent.spans[i]
-		copies = append(copies, spanCopy{s.id, s.kind, s.start, s.name, s.end != 0})
+		copies = append(copies, canonical.Copy{ID: s.id, Kind: s.kind, Start: s.start, Name: s.name, Ended: s.end != 0})
 	}
-	return redelivered(copies)
+	return canonical.Redelivered(copies)
 }
 
 // isLate reports whether spans of a trace would be late if they came now.

@@ -19,14 +19,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // sessionsOf are the attributes of all sessions, by trace.
 func sessionsOf(traces []ptrace.Traces) map[pcommon.TraceID]map[string]any {
 	out := map[pcommon.TraceID]map[string]any{}
 	for _, td := range traces {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			if _, ok := span.Attributes().Get("resultseal.session.compliance"); !ok {
 				continue
 			}
@@ -61,7 +63,7 @@ func withSilentSpans(in []ptrace.Traces) []ptrace.Traces {
 		between := ptrace.NewResourceSpans()
 		between.Resource().Attributes().PutStr("service.name", "gateway")
 		spans := between.ScopeSpans().AppendEmpty().Spans()
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			if span.ParentSpanID().IsEmpty() {
 				continue
 			}
@@ -95,12 +97,12 @@ func twice(in []ptrace.Traces) (out []ptrace.Traces) {
 func sameSessions(t *testing.T, change func([]ptrace.Traces) []ptrace.Traces) {
 	random := rand.New(rand.NewPCG(5, 6))
 	same := 0
-	for file, policyFile := range recordings(t) {
+	for file, policyFile := range spantest.Recordings(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			in := change(readRecording(t, file))
+			in := change(spantest.ReadRecording(t, file))
 			rooted := map[pcommon.TraceID]bool{}
 			for _, td := range in {
-				for span := range spansOf(td) {
+				for span := range canonical.Spans(td) {
 					rooted[span.TraceID()] = rooted[span.TraceID()] || isRoot(span)
 				}
 			}
@@ -112,64 +114,24 @@ func sameSessions(t *testing.T, change func([]ptrace.Traces) []ptrace.Traces) {
 			}
 			same += len(want)
 			for range 4 {
-				batches := shuffled(random, change(readRecording(t, file)))
-				spans := spanTexts(batches)
+				batches := spantest.Shuffled(random, change(spantest.ReadRecording(t, file)))
+				spans := spantest.Texts(batches)
 				out := process(t, policyFile, batches, func(c *Config) { c.Mode = ModeStream })
 				if diff := cmp.Diff(want, sessionsOf(out)); diff != "" {
 					t.Fatal(diff)
 				}
 				for _, td := range out {
-					for span := range spansOf(td) {
+					for span := range canonical.Spans(td) {
 						stripAdded(span)
 					}
 				}
-				if diff := cmp.Diff(spans, spanTexts(out)); diff != "" {
+				if diff := cmp.Diff(spans, spantest.Texts(out)); diff != "" {
 					t.Fatal("spans were changed:\n" + diff)
 				}
 			}
 		})
 	}
 	require.Positive(t, same)
-}
-
-const streamPolicy = `
-contracts:
-  - name: order
-    match: {tools: [order]}
-    claim_type: found
-    required_fields: [ok]
-    freshness: {mode: not_required}
-    source_ref: shop
-    target_ref: "order:{attributes.shop.order}"
-protocols:
-  - name: orders
-    protocol: "!order.?order.!cancel.?cancel.end"
-`
-
-// shopCall is a tool call of a trace, begun and ended so many seconds after the
-// start.
-func shopCall(trace, id, tool string, from, to int) ptrace.Traces {
-	td := turnOf(0, "c", tool, "1")
-	spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
-	spans.RemoveIf(func(span ptrace.Span) bool { return isRoot(span) })
-	span := spans.At(0)
-	span.SetTraceID(testTraceID(trace))
-	span.SetSpanID(testSpanID(id))
-	span.SetName(id)
-	span.SetStartTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Duration(from) * time.Second)))
-	span.SetEndTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Duration(to) * time.Second)))
-	span.Attributes().PutStr("gen_ai.tool.call.id", "call_"+id)
-	span.Attributes().PutStr("shop.order", "1")
-	return td
-}
-
-func rootOf(trace string) ptrace.Traces {
-	td := turnOf(0, "c", "order", "1")
-	spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
-	spans.RemoveIf(func(span ptrace.Span) bool { return !isRoot(span) })
-	spans.At(0).SetTraceID(testTraceID(trace))
-	spans.At(0).SetEndTimestamp(pcommon.NewTimestampFromTime(scriptEpoch.Add(time.Hour)))
-	return td
 }
 
 func said(span ptrace.Span) string {
@@ -190,30 +152,30 @@ func TestStreamPassesSpansOn(t *testing.T) {
 		want []string
 	}{
 		"in order": {
-			[]ptrace.Traces{shopCall("t", "a", "order", 1, 2), shopCall("t", "b", "cancel", 3, 4), rootOf("t")},
+			[]ptrace.Traces{spantest.Call("t", "a", "order", 1, 2), spantest.Call("t", "b", "cancel", 3, 4), spantest.Root("t")},
 			[]string{"a: sealed ok", "b: ok", "agent: compliant"},
 		},
 		"violation": {
-			[]ptrace.Traces{shopCall("t", "a", "order", 1, 2), shopCall("t", "b", "order", 3, 4), rootOf("t")},
+			[]ptrace.Traces{spantest.Call("t", "a", "order", 1, 2), spantest.Call("t", "b", "order", 3, 4), spantest.Root("t")},
 			[]string{"a: sealed ok", "b: sealed violation", "agent: violation"},
 		},
 		"out of order": {
-			[]ptrace.Traces{shopCall("t", "b", "cancel", 3, 4), shopCall("t", "a", "order", 1, 2), rootOf("t")},
+			[]ptrace.Traces{spantest.Call("t", "b", "cancel", 3, 4), spantest.Call("t", "a", "order", 1, 2), spantest.Root("t")},
 			[]string{"b: violation", "a: sealed", "agent: compliant"},
 		},
 		"root first": {
-			[]ptrace.Traces{rootOf("t"), shopCall("t", "a", "order", 1, 2), shopCall("t", "b", "cancel", 3, 4)},
+			[]ptrace.Traces{spantest.Root("t"), spantest.Call("t", "a", "order", 1, 2), spantest.Call("t", "b", "cancel", 3, 4)},
 			[]string{"a: sealed ok", "b: ok", "agent: compliant"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sink := new(consumertest.TracesSink)
-				p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode = ModeStream })
+				p := newScoringProcessor(t, sink, spantest.StreamPolicy, func(c *Config) { c.Mode = ModeStream })
 				p.start(t)
 				for i, td := range script.send {
 					root := false
-					for span := range spansOf(td) {
+					for span := range canonical.Spans(td) {
 						root = isRoot(span)
 					}
 					before := sink.SpanCount()
@@ -223,12 +185,12 @@ func TestStreamPassesSpansOn(t *testing.T) {
 				}
 				metadatatest.AssertEqualProcessorResultsealTracesActive(t, p.telemetry, points(point(1)), ignoreTime)
 				time.Sleep(3 * time.Second)
-				require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t", "late", "order", 9, 10)))
+				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call("t", "late", "order", 9, 10)))
 				synctest.Wait()
 				require.Zero(t, p.admission.held.Load())
 				var got []string
 				for _, td := range sink.AllTraces() {
-					for span := range spansOf(td) {
+					for span := range canonical.Spans(td) {
 						got = append(got, said(span))
 					}
 				}
@@ -244,10 +206,10 @@ func TestStreamPassesSpansOn(t *testing.T) {
 func TestStreamWithoutRoot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, streamPolicy+"    assume_complete: true\n", func(c *Config) { c.Mode = ModeStream })
+		p := newScoringProcessor(t, sink, spantest.StreamPolicy+"    assume_complete: true\n", func(c *Config) { c.Mode = ModeStream })
 		p.start(t)
-		require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t", "a", "order", 1, 2)))
-		require.NoError(t, p.ConsumeTraces(context.Background(), shopCall("t", "b", "order", 3, 4)))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call("t", "a", "order", 1, 2)))
+		require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call("t", "b", "order", 3, 4)))
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		require.Len(t, sink.AllTraces(), 2)
@@ -267,10 +229,10 @@ func TestStreamWithoutRoot(t *testing.T) {
 func TestStreamIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
-		p := newScoringProcessor(t, sink, streamPolicy, func(c *Config) { c.Mode, c.MaxBytes, c.NumShards = ModeStream, 14_000, 1 })
+		p := newScoringProcessor(t, sink, spantest.StreamPolicy, func(c *Config) { c.Mode, c.MaxBytes, c.NumShards = ModeStream, 14_000, 1 })
 		p.start(t)
 		for i := range 20 {
-			require.NoError(t, p.ConsumeTraces(context.Background(), shopCall(fmt.Sprint("t", i), "a", "order", 1, 2)))
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call(fmt.Sprint("t", i), "a", "order", 1, 2)))
 			synctest.Wait()
 			require.LessOrEqual(t, p.admission.held.Load(), int64(14_000))
 		}

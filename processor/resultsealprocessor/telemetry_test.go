@@ -26,6 +26,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 var ignoreTime = metricdatatest.IgnoreTimestamp()
@@ -60,7 +61,7 @@ func TestMetricsOfTheAssembler(t *testing.T) {
 		p.consume(t, "t1/a", "t1/a", "t2/a")
 		synctest.Wait()
 		metadatatest.AssertEqualProcessorResultsealTracesActive(t, p.telemetry, points(point(2)), ignoreTime)
-		size := footprint(scriptBatch(t, []string{"t1/a", "t1/a"})) + footprint(scriptBatch(t, []string{"t2/a"}))
+		size := footprint(spantest.Batch(t, []string{"t1/a", "t1/a"})) + footprint(spantest.Batch(t, []string{"t2/a"}))
 		metadatatest.AssertEqualProcessorResultsealBytesActive(t, p.telemetry, points(point(size)), ignoreTime)
 
 		time.Sleep(11 * time.Second)

@@ -22,6 +22,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // spansUnder is a batch of n spans of one scope; attributes are those of the last.
@@ -54,7 +55,7 @@ func TestUnreadToolCallsAreLoggedOnce(t *testing.T) {
 	for _, mode := range []Mode{ModeTrace, ModeStream} {
 		t.Run(string(mode), func(t *testing.T) {
 			cfg := createDefaultConfig().(*Config)
-			cfg.PolicyFile, cfg.Mode = policyFileOf(t, conversationPolicy), mode
+			cfg.PolicyFile, cfg.Mode = spantest.PolicyFile(t, spantest.ConversationPolicy), mode
 			telemetry := componenttest.NewTelemetry()
 			set := metadatatest.NewSettings(telemetry)
 			logger, logs := observed()
@@ -119,7 +120,7 @@ func TestLookoutIsBounded(t *testing.T) {
 	require.Equal(t, maxLookedScopes, logs.Len())
 	require.Equal(t, maxLookedScopes, l.scopes.len())
 
-	if raceEnabled {
+	if spantest.RaceEnabled {
 		return // it changes what is allocated
 	}
 	l = newLookout(logger, genai.Options{})

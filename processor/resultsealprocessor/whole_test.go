@@ -20,7 +20,9 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 	"pgregory.net/rapid"
 
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 const wholePolicy = `
@@ -40,7 +42,7 @@ protocols:
 // agentlike gives spans what the scoring looks at: which of it depends on the
 // span's name, so that a redelivered span is the same.
 func agentlike(td ptrace.Traces) {
-	for span := range spansOf(td) {
+	for span := range canonical.Spans(td) {
 		h := fnv.New32a()
 		h.Write([]byte(span.Name()))
 		n := h.Sum32()
@@ -127,8 +129,8 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 	for range rapid.IntRange(1, 10).Draw(t, "steps") {
 		switch rapid.SampledFrom([]string{"batch", "batch", "batch", "wait", "refuse", "restart"}).Draw(t, "step") {
 		case "batch":
-			spans := drawSpans("t1", "t2", "t3", "t4", "").Draw(t, "batch")
-			td := batchOf(t, spans)
+			spans := spantest.Draw("t1", "t2", "t3", "t4", "").Draw(t, "batch")
+			td := spantest.BatchOf(t, spans)
 			agentlike(td)
 			size := footprint(td)
 			for {
@@ -142,7 +144,7 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 				}
 			}
 			for _, s := range spans {
-				in[s.name]++
+				in[s.Name]++
 			}
 			// A batch may exceed the limit; resources are counted for each trace,
 			// and in mode stream for what stays and for what goes.
@@ -168,7 +170,7 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 	stop(p)
 	out := map[string]int{}
 	for _, td := range sink.AllTraces() {
-		for span := range spansOf(td) {
+		for span := range canonical.Spans(td) {
 			out[span.Name()]++
 		}
 	}
@@ -204,12 +206,12 @@ func inBubble(t *testing.T, check func(*rapid.T)) func(*rapid.T) {
 }
 
 func TestWholeProcessor(t *testing.T) {
-	policyFile := policyFileOf(t, wholePolicy)
+	policyFile := spantest.PolicyFile(t, wholePolicy)
 	rapid.Check(t, inBubble(t, func(rt *rapid.T) { wholeProcessor(rt, policyFile) }))
 }
 
 func FuzzWholeProcessor(f *testing.F) {
-	policyFile := policyFileOf(f, wholePolicy)
+	policyFile := spantest.PolicyFile(f, wholePolicy)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rapid.MakeFuzz(inBubble(t, func(rt *rapid.T) { wholeProcessor(rt, policyFile) }))(t, data)
 	})

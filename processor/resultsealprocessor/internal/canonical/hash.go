@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package canonical
 
 import (
 	"encoding/binary"
@@ -13,14 +13,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 )
 
-// hashSpan is the same for two spans that are the same in all that they hold and
-// in the order of it, with their resource and scope.
-func hashSpan(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) uint64 {
+// Hash returns a hash of everything that a span holds, in its order, with its resource
+// and scope.
+func Hash(p Placed) uint64 {
 	var h spanHash
 	h.digest.Reset()
-	h.resource(rs)
-	h.scope(ss)
-	h.span(span)
+	h.resource(p.Resource)
+	h.scope(p.Scope)
+	h.span(p.Span)
 	return h.digest.Sum64()
 }
 

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package canonical
 
 import (
 	"math"
@@ -16,7 +16,7 @@ import (
 
 // Whatever is changed of a span, its scope or its resource, the hash is another,
 // and a copy has the same.
-func TestHashSpanIsOfEverything(t *testing.T) {
+func TestHashIsOfEverything(t *testing.T) {
 	values := func(m pcommon.Map) {
 		m.PutStr("text", "a")
 		m.PutInt("int", 1)
@@ -40,15 +40,14 @@ func TestHashSpanIsOfEverything(t *testing.T) {
 		return td
 	}
 	hash := func(td ptrace.Traces) uint64 {
-		first := firstOf(td.ResourceSpans().At(0))
-		return hashSpan(first.rs, first.ss, first.span)
+		return Hash(firstOf(td.ResourceSpans().At(0)))
 	}
 	seen := map[uint64]string{hash(base()): "nothing"}
 	copied := ptrace.NewTraces()
 	base().CopyTo(copied)
 	require.Contains(t, seen, hash(copied))
 
-	check := func(what string, change func(placedSpan)) {
+	check := func(what string, change func(Placed)) {
 		t.Helper()
 		td := base()
 		change(firstOf(td.ResourceSpans().At(0)))
@@ -56,12 +55,12 @@ func TestHashSpanIsOfEverything(t *testing.T) {
 		require.NotContains(t, seen, h, "%s and %s", what, seen[h])
 		seen[h] = what
 	}
-	for where, attributes := range map[string]func(placedSpan) pcommon.Map{
-		"resource": func(p placedSpan) pcommon.Map { return p.rs.Resource().Attributes() },
-		"scope":    func(p placedSpan) pcommon.Map { return p.ss.Scope().Attributes() },
-		"span":     func(p placedSpan) pcommon.Map { return p.span.Attributes() },
-		"event":    func(p placedSpan) pcommon.Map { return p.span.Events().At(0).Attributes() },
-		"link":     func(p placedSpan) pcommon.Map { return p.span.Links().At(0).Attributes() },
+	for where, attributes := range map[string]func(Placed) pcommon.Map{
+		"resource": func(p Placed) pcommon.Map { return p.Resource.Resource().Attributes() },
+		"scope":    func(p Placed) pcommon.Map { return p.Scope.Scope().Attributes() },
+		"span":     func(p Placed) pcommon.Map { return p.Span.Attributes() },
+		"event":    func(p Placed) pcommon.Map { return p.Span.Events().At(0).Attributes() },
+		"link":     func(p Placed) pcommon.Map { return p.Span.Links().At(0).Attributes() },
 	} {
 		for what, change := range map[string]func(pcommon.Map){
 			"another name":   func(m pcommon.Map) { m.PutStr("more", "") },
@@ -82,40 +81,40 @@ func TestHashSpanIsOfEverything(t *testing.T) {
 			"another order":   func(m pcommon.Map) { m.Remove("text"); m.PutStr("text", "a") },
 			"text for a list": func(m pcommon.Map) { m.PutStr("list", "a") },
 		} {
-			check(where+" "+what, func(p placedSpan) { change(attributes(p)) })
+			check(where+" "+what, func(p Placed) { change(attributes(p)) })
 		}
 	}
-	for what, change := range map[string]func(placedSpan){
-		"resource schema":  func(p placedSpan) { p.rs.SetSchemaUrl("x") },
-		"resource dropped": func(p placedSpan) { p.rs.Resource().SetDroppedAttributesCount(1) },
-		"scope schema":     func(p placedSpan) { p.ss.SetSchemaUrl("x") },
-		"scope name":       func(p placedSpan) { p.ss.Scope().SetName("x") },
-		"scope version":    func(p placedSpan) { p.ss.Scope().SetVersion("x") },
-		"scope dropped":    func(p placedSpan) { p.ss.Scope().SetDroppedAttributesCount(1) },
-		"trace":            func(p placedSpan) { p.span.SetTraceID(pcommon.TraceID{1}) },
-		"id":               func(p placedSpan) { p.span.SetSpanID(pcommon.SpanID{1}) },
-		"parent":           func(p placedSpan) { p.span.SetParentSpanID(pcommon.SpanID{1}) },
-		"state":            func(p placedSpan) { p.span.TraceState().FromRaw("x") },
-		"name":             func(p placedSpan) { p.span.SetName("x") },
-		"kind":             func(p placedSpan) { p.span.SetKind(ptrace.SpanKindClient) },
-		"flags":            func(p placedSpan) { p.span.SetFlags(1) },
-		"start":            func(p placedSpan) { p.span.SetStartTimestamp(1) },
-		"end":              func(p placedSpan) { p.span.SetEndTimestamp(1) },
-		"dropped":          func(p placedSpan) { p.span.SetDroppedAttributesCount(1) },
-		"dropped events":   func(p placedSpan) { p.span.SetDroppedEventsCount(1) },
-		"dropped links":    func(p placedSpan) { p.span.SetDroppedLinksCount(1) },
-		"status":           func(p placedSpan) { p.span.Status().SetCode(ptrace.StatusCodeError) },
-		"message":          func(p placedSpan) { p.span.Status().SetMessage("x") },
-		"event":            func(p placedSpan) { p.span.Events().AppendEmpty() },
-		"event name":       func(p placedSpan) { p.span.Events().At(0).SetName("x") },
-		"event time":       func(p placedSpan) { p.span.Events().At(0).SetTimestamp(1) },
-		"event dropped":    func(p placedSpan) { p.span.Events().At(0).SetDroppedAttributesCount(1) },
-		"link":             func(p placedSpan) { p.span.Links().AppendEmpty() },
-		"link trace":       func(p placedSpan) { p.span.Links().At(0).SetTraceID(pcommon.TraceID{1}) },
-		"link span":        func(p placedSpan) { p.span.Links().At(0).SetSpanID(pcommon.SpanID{1}) },
-		"link state":       func(p placedSpan) { p.span.Links().At(0).TraceState().FromRaw("x") },
-		"link flags":       func(p placedSpan) { p.span.Links().At(0).SetFlags(1) },
-		"link dropped":     func(p placedSpan) { p.span.Links().At(0).SetDroppedAttributesCount(1) },
+	for what, change := range map[string]func(Placed){
+		"resource schema":  func(p Placed) { p.Resource.SetSchemaUrl("x") },
+		"resource dropped": func(p Placed) { p.Resource.Resource().SetDroppedAttributesCount(1) },
+		"scope schema":     func(p Placed) { p.Scope.SetSchemaUrl("x") },
+		"scope name":       func(p Placed) { p.Scope.Scope().SetName("x") },
+		"scope version":    func(p Placed) { p.Scope.Scope().SetVersion("x") },
+		"scope dropped":    func(p Placed) { p.Scope.Scope().SetDroppedAttributesCount(1) },
+		"trace":            func(p Placed) { p.Span.SetTraceID(pcommon.TraceID{1}) },
+		"id":               func(p Placed) { p.Span.SetSpanID(pcommon.SpanID{1}) },
+		"parent":           func(p Placed) { p.Span.SetParentSpanID(pcommon.SpanID{1}) },
+		"state":            func(p Placed) { p.Span.TraceState().FromRaw("x") },
+		"name":             func(p Placed) { p.Span.SetName("x") },
+		"kind":             func(p Placed) { p.Span.SetKind(ptrace.SpanKindClient) },
+		"flags":            func(p Placed) { p.Span.SetFlags(1) },
+		"start":            func(p Placed) { p.Span.SetStartTimestamp(1) },
+		"end":              func(p Placed) { p.Span.SetEndTimestamp(1) },
+		"dropped":          func(p Placed) { p.Span.SetDroppedAttributesCount(1) },
+		"dropped events":   func(p Placed) { p.Span.SetDroppedEventsCount(1) },
+		"dropped links":    func(p Placed) { p.Span.SetDroppedLinksCount(1) },
+		"status":           func(p Placed) { p.Span.Status().SetCode(ptrace.StatusCodeError) },
+		"message":          func(p Placed) { p.Span.Status().SetMessage("x") },
+		"event":            func(p Placed) { p.Span.Events().AppendEmpty() },
+		"event name":       func(p Placed) { p.Span.Events().At(0).SetName("x") },
+		"event time":       func(p Placed) { p.Span.Events().At(0).SetTimestamp(1) },
+		"event dropped":    func(p Placed) { p.Span.Events().At(0).SetDroppedAttributesCount(1) },
+		"link":             func(p Placed) { p.Span.Links().AppendEmpty() },
+		"link trace":       func(p Placed) { p.Span.Links().At(0).SetTraceID(pcommon.TraceID{1}) },
+		"link span":        func(p Placed) { p.Span.Links().At(0).SetSpanID(pcommon.SpanID{1}) },
+		"link state":       func(p Placed) { p.Span.Links().At(0).TraceState().FromRaw("x") },
+		"link flags":       func(p Placed) { p.Span.Links().At(0).SetFlags(1) },
+		"link dropped":     func(p Placed) { p.Span.Links().At(0).SetDroppedAttributesCount(1) },
 	} {
 		check(what, change)
 	}

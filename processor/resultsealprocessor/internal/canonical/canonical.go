@@ -1,31 +1,27 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package canonical
 
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
-
-	"github.com/resultseal/otelcol-resultseal/internal/genai"
 )
 
-// canonicalize moves the spans of one trace into the one form that depends
-// only on which spans there are, not on the order in which they came or on
-// how they were batched, and says how many of them repeat another's span id.
+// Form moves the spans of one trace into the form that depends only on which spans
+// there are, not on their order of arrival or their batches. It returns how many of
+// them were redelivered.
 //
 // Spans with the same resource lie under one ResourceSpans, and of these the
 // ones with the same scope under one ScopeSpans; the same means equal to the
 // byte, schema URLs included. Spans are ordered by start time, then span id,
 // then by a hash of all that they hold; groups by their first span. Resources and
 // scopes without spans are left out.
-func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int) {
+func Form(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int) {
 	if !isOneGroup(trace) {
 		trace = grouped(trace)
 	}
@@ -35,7 +31,7 @@ func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int)
 		}
 		if rs.ScopeSpans().Len() > 1 {
 			rs.ScopeSpans().Sort(func(a, b ptrace.ScopeSpans) bool {
-				return compareSpans(placedSpan{rs, a, a.Spans().At(0)}, placedSpan{rs, b, b.Spans().At(0)}) < 0
+				return compareSpans(Placed{rs, a, a.Spans().At(0)}, Placed{rs, b, b.Spans().At(0)}) < 0
 			})
 		}
 	}
@@ -47,9 +43,9 @@ func canonicalize(trace ptrace.Traces) (canonical ptrace.Traces, duplicates int)
 	return trace, countDuplicates(trace)
 }
 
-func firstOf(rs ptrace.ResourceSpans) placedSpan {
+func firstOf(rs ptrace.ResourceSpans) Placed {
 	ss := rs.ScopeSpans().At(0)
-	return placedSpan{rs, ss, ss.Spans().At(0)}
+	return Placed{rs, ss, ss.Spans().At(0)}
 }
 
 // isOneGroup reports whether all spans lie together already, as those of a small
@@ -171,20 +167,20 @@ func sortSpans(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) {
 	case isSorted(spans):
 	case spans.Len() <= fewSpans:
 		spans.Sort(func(a, b ptrace.Span) bool {
-			return compareSpans(placedSpan{rs, ss, a}, placedSpan{rs, ss, b}) < 0
+			return compareSpans(Placed{rs, ss, a}, Placed{rs, ss, b}) < 0
 		})
 	default:
 		entries := make([]spanEntry, 0, spans.Len())
 		order := make([]*spanEntry, 0, spans.Len())
 		for _, span := range spans.All() {
-			entries = append(entries, spanEntry{placedSpan: placedSpan{rs, ss, span}})
+			entries = append(entries, spanEntry{Placed: Placed{rs, ss, span}})
 			order = append(order, &entries[len(entries)-1])
 		}
 		slices.SortFunc(order, compareEntries)
 		sorted := ptrace.NewSpanSlice()
 		sorted.EnsureCapacity(len(order))
 		for _, e := range order {
-			e.span.MoveTo(sorted.AppendEmpty())
+			e.Span.MoveTo(sorted.AppendEmpty())
 		}
 		spans.RemoveIf(func(ptrace.Span) bool { return true })
 		sorted.MoveAndAppendTo(spans)
@@ -212,23 +208,23 @@ func compareStarts(a, b ptrace.Span) int {
 
 // compareSpans orders spans by what they are. Two that compare equal can
 // change places without anyone telling.
-func compareSpans(a, b placedSpan) int {
-	if c := compareStarts(a.span, b.span); c != 0 {
+func compareSpans(a, b Placed) int {
+	if c := compareStarts(a.Span, b.Span); c != 0 {
 		return c
 	}
-	return cmp.Compare(hashSpan(a.rs, a.ss, a.span), hashSpan(b.rs, b.ss, b.span))
+	return cmp.Compare(Hash(a), Hash(b))
 }
 
 // spanEntry is a span of many. Spans with the same start and id are redelivered
 // or malformed; there may be many of those, so each is hashed once.
 type spanEntry struct {
-	placedSpan
+	Placed
 	hash   uint64
 	hashed bool
 }
 
 func compareEntries(a, b *spanEntry) int {
-	if c := compareStarts(a.span, b.span); c != 0 {
+	if c := compareStarts(a.Span, b.Span); c != 0 {
 		return c
 	}
 	return cmp.Compare(a.sum(), b.sum())
@@ -236,75 +232,9 @@ func compareEntries(a, b *spanEntry) int {
 
 func (e *spanEntry) sum() uint64 {
 	if !e.hashed {
-		e.hash, e.hashed = hashSpan(e.rs, e.ss, e.span), true
+		e.hash, e.hashed = Hash(e.Placed), true
 	}
 	return e.hash
-}
-
-// countDuplicates counts the redelivered spans.
-func countDuplicates(trace ptrace.Traces) int {
-	var few [32]uint64
-	ids := few[:0]
-	for span := range spansOf(trace) {
-		id := span.SpanID()
-		ids = append(ids, binary.BigEndian.Uint64(id[:]))
-	}
-	if repeated(ids) == 0 {
-		return 0
-	}
-	copies := make([]spanCopy, 0, len(ids))
-	for span := range spansOf(trace) {
-		copies = append(copies, spanCopy{
-			id: span.SpanID(), kind: genai.SpanKind(span.Kind()), start: span.StartTimestamp(), //nolint:gosec // OTLP has six
-			name: genai.HashName(span.Name()), ended: span.EndTimestamp() != 0,
-		})
-	}
-	return redelivered(copies)
-}
-
-// spanCopy is what redeliveries of a span have in common, see score's spanIDs.
-type spanCopy struct {
-	id    pcommon.SpanID
-	kind  genai.SpanKind
-	start pcommon.Timestamp
-	name  uint64
-	ended bool
-}
-
-// redelivered counts the spans that repeat another one, and sorts them. Spans
-// without an id repeat nothing.
-func redelivered(copies []spanCopy) (n int) {
-	compareEnds := func(a, b spanCopy) int {
-		switch {
-		case a.ended == b.ended:
-			return 0
-		case a.ended:
-			return -1
-		}
-		return 1
-	}
-	slices.SortFunc(copies, func(a, b spanCopy) int {
-		return cmp.Or(bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.kind, b.kind), cmp.Compare(a.start, b.start), compareEnds(a, b), cmp.Compare(a.name, b.name))
-	})
-	for i := 1; i < len(copies); i++ {
-		a, b := &copies[i-1], &copies[i]
-		if !b.id.IsEmpty() && a.id == b.id && a.kind == b.kind && a.start == b.start && (a.name == b.name || !b.ended) {
-			n++
-		}
-	}
-	return n
-}
-
-// repeated counts the ids that stand somewhere before in the list, and sorts it.
-// Spans without an id, which is 0, repeat nothing.
-func repeated(ids []uint64) (n int) {
-	slices.Sort(ids)
-	for i := 1; i < len(ids); i++ {
-		if ids[i] == ids[i-1] && ids[i] != 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // marshal cannot fail: the protobuf form of pdata has no values that it could
