@@ -385,13 +385,25 @@ func (f *fleet) testJaeger(t *testing.T) {
 	require.NotZero(t, links)
 }
 
-// followed is what a link of a panel asks Jaeger for, if it stands on a series
-// of a blocked result of the load or of a session with a violation.
+// followed returns the search behind a link of a panel: on a series of a blocked result
+// of the load, or of a recorded session with the compliance that the link names, which
+// is violation where the series names it.
 func (f *fleet) followed(t *testing.T, link string) (service string, tags map[string]string) {
 	t.Helper()
 	service = "load-agent"
 	if strings.Contains(link, "compliance") {
-		service = "travel-agent"
+		compliance := "violation"
+		if strings.Contains(link, "unjudged") {
+			compliance = "unjudged"
+		}
+		services := map[string]bool{}
+		for _, run := range f.recorded {
+			if run.compliance == compliance {
+				services[run.service] = true
+			}
+		}
+		require.NotEmpty(t, services, "no recorded session is %s", compliance)
+		service = slices.Min(slices.Collect(maps.Keys(services)))
 	}
 	link = strings.NewReplacer(
 		"${service}", service,
