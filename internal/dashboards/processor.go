@@ -47,7 +47,7 @@ func processor() description {
 					queries: []query{{sum(gauge(ownPrefix+"traces_active"), "instance"), "{{instance}}"}},
 				},
 				{
-					title: "Bytes held", description: "The memory by which the process has grown to hold spans, estimated. The lines are three quarters of max_bytes and max_bytes, unless that is set otherwise.",
+					title: "Bytes held", description: "The memory of buffered spans and of the states of conversations, estimated. The lines are three quarters of max_bytes and max_bytes, unless that is set otherwise.",
 					form: lines, unit: "bytes", width: 8, height: 8,
 					thresholds: []dashboard.Threshold{base("green"), step(0.75*268435456, "orange"), step(268435456, "red")},
 					queries:    []query{{sum(own("bytes_active"), "instance"), "{{instance}}"}},
@@ -84,7 +84,7 @@ func processor() description {
 					},
 				},
 				{
-					title: "Conversations given up", description: "Conversations per second whose state was let go. After session_ttl that is as it should be; at max_sessions it is too early.",
+					title: "Conversations given up", description: "Conversations per second whose state was let go. After session_ttl that is as it should be; at max_sessions or max_bytes it is too early.",
 					form: lines, unit: "ops", width: 6, height: 8,
 					queries: []query{{sum(rate(own("sessions_forgotten")), "cause"), "{{cause}}"}},
 				},

@@ -83,12 +83,14 @@ type Config struct {
 	// second times how long they are held. Default 50000.
 	MaxTraces int `mapstructure:"max_traces"`
 
-	// MaxBytes is by how many bytes the process may grow to hold spans,
-	// estimated: the memory that they take, and as much again for the garbage
-	// collector. Under pressure, with much on its way in and out, it may be
-	// twice that. Above it the oldest trace is finished early and passed on,
-	// never dropped. One batch may exceed it for a moment. Default 268435456
-	// (256 MiB).
+	// MaxBytes is the approximate memory budget for buffered spans and for the
+	// states of conversations, including as much again for the garbage collector.
+	// Under pressure, with much on its way in and out, the process may grow by twice
+	// that. Above it the oldest trace is completed early and forwarded, never dropped.
+	// One batch may exceed it for a moment. The states of conversations take at most
+	// half of it: above that, those whose last trace is longest ago are evicted, and
+	// their next trace has the gap `evicted`. The hashes of evicted conversations take
+	// at most three eighths, about 110 bytes each. Default 268435456 (256 MiB).
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// MaxSpansPerTrace is how many spans one trace may have. Above it the
@@ -108,14 +110,15 @@ type Config struct {
 	// traces, for protocols with `session: conversation`. Above it the one
 	// whose last trace is longest ago is evicted; a trace that comes of it later
 	// has the gap `evicted`, as long as it is among the last eight times as many
-	// evictions. Each takes a few hundred bytes. Default 100000.
+	// evictions. A typical state counts with 700 bytes against max_bytes. Default
+	// 100000.
 	MaxSessions int `mapstructure:"max_sessions"`
 
 	// MaxSessionBytes bounds the state of one conversation between its traces, in
 	// bytes: monitors with their registers, hashes of messages, ids of calls. A state
 	// that is larger is evicted, and the conversation's next trace has the gap
-	// evicted. All states together take at most max_sessions times this; a typical
-	// one takes a few hundred bytes. Default 65536 (64 KiB).
+	// evicted. All states together take at most half of max_bytes; a typical one takes
+	// a few hundred bytes. Default 65536 (64 KiB).
 	MaxSessionBytes int `mapstructure:"max_session_bytes"`
 
 	// SessionTTL is how long a conversation's state is kept after its last

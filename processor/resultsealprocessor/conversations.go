@@ -10,22 +10,22 @@ import (
 )
 
 // conversations keeps the state of conversations between their traces, at most
-// limit of them and each for ttl after its last trace. It remembers those that it
-// had to evict. Those that wait lie as
+// limit of them, in at most maxBytes of memory, and each for ttl after its last
+// trace. It remembers those that it had to evict. Those that wait lie as
 // bytes, without pointers; one that a trace is judged by is unpacked for that
 // long. The list by age is linked by index through one slice.
 //
 // It is used in turns: Conversation as often as a trace has conversations, then
 // keep, or drop if judging failed.
 type conversations struct {
-	limit    int
-	maxBytes int // of one state
-	ttl      time.Duration
+	conversationLimits
 
 	index          map[string]int32
 	entries        []conversationEntry
 	newest, oldest int32 // -1 if there are none
 	free           int32 // the first unused entry, linked by older; -1 if there is none
+
+	content int64 // bytes of the ids and states of entries, as counted
 
 	open    map[string]*score.Conversation
 	evicted *evictedSet
@@ -37,6 +37,30 @@ type conversations struct {
 	rev     uint64
 	// forgot is told how many were forgotten, and why.
 	forgot func(n int, cause forgottenFor)
+}
+
+// conversationLimits are one shard's part of the settings that bound the states of
+// conversations.
+type conversationLimits struct {
+	limit         int
+	maxBytes      int64 // of all states, counted as in footprint
+	maxStateBytes int   // of one state
+	ttl           time.Duration
+}
+
+// conversationLimits returns the limits of each of n shards. All states take at most
+// half of max_bytes, so that spans are buffered however many there are, and spans
+// evict no state.
+func (c *Config) conversationLimits() conversationLimits {
+	n := c.shards()
+	return conversationLimits{share(c.MaxSessions, n), share(c.MaxBytes/2, n), c.MaxSessionBytes, c.SessionTTL}
+}
+
+// maxEvicted is how many evicted conversations are remembered: evictedFactor for
+// each state that may be kept, in at most three eighths of max_bytes, but one chunk.
+func (l *conversationLimits) maxEvicted() int {
+	wanted := evictedFactor * l.limit
+	return min(wanted, max(evictedChunk, int(min(l.maxBytes*3/4/evictedBytes, int64(wanted)))))
 }
 
 type conversationEntry struct {
@@ -92,7 +116,9 @@ func (c *conversations) restore(all []storedConversation) {
 		if held, ok := c.index[c.entries[at].id]; !ok || int(held) != at {
 			c.entries[at] = conversationEntry{older: c.free}
 			c.free = int32(at) //nolint:gosec // below limit
+			continue
 		}
+		c.content += c.entries[at].bytes()
 	}
 }
 
@@ -105,13 +131,42 @@ const (
 	forgottenUnusable forgottenFor = "unreadable"
 	forgottenSkipped  forgottenFor = "conversations_per_trace"
 	forgottenBytes    forgottenFor = "max_session_bytes"
+	forgottenBudget   forgottenFor = "max_bytes"
 )
 
-func newConversations(limit, maxBytes int, ttl time.Duration, forgot func(int, forgottenFor)) *conversations {
+func newConversations(l conversationLimits, forgot func(int, forgottenFor)) *conversations {
 	return &conversations{
-		limit: limit, maxBytes: maxBytes, ttl: ttl, forgot: forgot,
+		conversationLimits: l, forgot: forgot,
 		index: map[string]int32{}, newest: -1, oldest: -1, free: -1,
-		open: map[string]*score.Conversation{}, evicted: newEvictedSet(evictedFactor * limit),
+		open: map[string]*score.Conversation{}, evicted: newEvictedSet(l.maxEvicted()),
+	}
+}
+
+// entryBytes is the memory that a place for a state takes, with its part of the
+// index and what growing adds: twice, as in footprint.
+const entryBytes = 2 * 160
+
+// bytes is the memory that the id and the state take, counted as in footprint.
+func (e *conversationEntry) bytes() int64 {
+	return int64(2 * (textBytes(e.id) + roundUp(len(e.state))))
+}
+
+// Bytes is the memory that all states and the hashes of evicted conversations take,
+// counted as in footprint.
+func (c *conversations) Bytes() int64 { return c.stateBytes() + c.evicted.bytes() }
+
+func (c *conversations) stateBytes() int64 { return c.content + int64(len(c.entries))*entryBytes }
+
+// fit evicts the states that were used longest ago until the rest is within
+// maxBytes.
+func (c *conversations) fit() {
+	n := 0
+	for c.oldest >= 0 && c.stateBytes() > c.maxBytes {
+		c.evict(c.oldest)
+		n++
+	}
+	if n > 0 {
+		c.forgot(n, forgottenBudget)
 	}
 }
 
@@ -175,7 +230,7 @@ func (c *conversations) evict(at int32) {
 func (c *conversations) keep(r *revision, now time.Time) {
 	for id, conversation := range c.open {
 		state := r.scorer.AppendConversation(nil, conversation)
-		if len(state) > c.maxBytes && c.limit > 0 {
+		if len(state) > c.maxStateBytes && c.limit > 0 {
 			c.refuse(id)
 			continue
 		}
@@ -185,6 +240,7 @@ func (c *conversations) keep(r *revision, now time.Time) {
 		}
 	}
 	clear(c.open)
+	c.fit()
 }
 
 // refuse forgets a conversation whose state is too large.
@@ -211,6 +267,7 @@ func (c *conversations) put(id string, state []byte, now time.Time) {
 	switch {
 	case known:
 		c.unlink(at)
+		c.content -= c.entries[at].bytes()
 	case len(c.index) >= c.limit:
 		c.evict(c.oldest)
 		c.forgot(1, forgottenLimit)
@@ -221,6 +278,7 @@ func (c *conversations) put(id string, state []byte, now time.Time) {
 		c.entries[at].id = id
 	}
 	c.entries[at].state, c.entries[at].used = state, now
+	c.content += c.entries[at].bytes()
 	c.link(at)
 	c.note(at)
 }
@@ -260,9 +318,13 @@ func (c *conversations) unused() int32 {
 func (c *conversations) remove(at int32) {
 	c.unlink(at)
 	delete(c.index, c.entries[at].id)
+	c.content -= c.entries[at].bytes()
 	c.entries[at] = conversationEntry{older: c.free}
 	c.free = at
 	c.note(at)
+	if len(c.index) == 0 { // the places are memory, too
+		c.entries, c.free, c.index = nil, -1, map[string]int32{}
+	}
 }
 
 func (c *conversations) unlink(at int32) {

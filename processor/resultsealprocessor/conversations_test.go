@@ -158,45 +158,66 @@ func TestForgottenConversations(t *testing.T) {
 	})
 }
 
-// The store keeps what a list would that is cut at its end.
+// The store keeps what a list would that is cut at its end, by number and by bytes,
+// and counts the bytes of that.
 func TestConversationsAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
+		budget := rapid.SampledFrom([]int64{0, 500, 1000, 1700, 1 << 20}).Draw(t, "budget")
 		revision := newRevision(&policy.Policy{}, nil, nil)
 		forgotten := map[forgottenFor]int{}
-		c := newConversations(limit, 1<<20, time.Minute, func(n int, cause forgottenFor) { forgotten[cause] += n })
+		c := newConversations(conversationLimits{limit, budget, 1 << 20, time.Minute}, func(n int, cause forgottenFor) { forgotten[cause] += n })
 		type kept struct {
-			id   string
-			used time.Time
+			id    string
+			used  time.Time
+			state int
 		}
 		var list []kept      // the newest use last
 		var evicted []string // the last eviction last
-		evict := func(id string) {
+		places := 0          // the most that were in the list since it was empty
+		remember := func(id string) {
 			if evicted = append(evicted, id); len(evicted) > 8*limit {
 				evicted = evicted[1:]
 			}
 		}
+		take := func(at int) {
+			if list = slices.Delete(list, at, at+1); len(list) == 0 {
+				places = 0
+			}
+		}
+		evict := func(at int) {
+			remember(list[at].id)
+			take(at)
+		}
+		find := func(id string) int { return slices.IndexFunc(list, func(k kept) bool { return k.id == id }) }
+		size := func() int64 {
+			n := entryBytes * places
+			for _, k := range list {
+				n += 2 * (textBytes(k.id) + roundUp(k.state))
+			}
+			return int64(n)
+		}
 		want := map[forgottenFor]int{}
 		now := spantest.Epoch
-		ids := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
+		ids := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", strings.Repeat("k", 100), strings.Repeat("l", 300)}
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "seconds")) * time.Second)
 			c.expire(now)
 			for len(list) > 0 && now.Sub(list[0].used) >= time.Minute {
-				evict(list[0].id)
-				list = list[1:]
+				evict(0)
 				want[forgottenTTL]++
 			}
 			id := rapid.SampledFrom(ids).Draw(t, "id")
 			if rapid.IntRange(0, 5).Draw(t, "skipped") == 0 {
 				c.Skip(id)
-				if at := slices.IndexFunc(list, func(k kept) bool { return k.id == id }); at >= 0 {
-					list = slices.Delete(list, at, at+1)
+				if at := find(id); at >= 0 {
+					evict(at)
 					want[forgottenSkipped]++
+				} else {
+					remember(id)
 				}
-				evict(id)
 			}
-			known := slices.ContainsFunc(list, func(k kept) bool { return k.id == id })
+			known := find(id) >= 0
 			state := revision.scorer.AppendConversation(nil, c.Conversation(id, revision))
 			if fresh := bytes.Equal(state, revision.scorer.AppendConversation(nil, &score.Conversation{})); !known && fresh != (limit > 0 && !slices.Contains(evicted, id)) {
 				t.Fatalf("%s is fresh: %v", id, fresh)
@@ -210,20 +231,24 @@ func TestConversationsAgainstList(t *testing.T) {
 				c.drop()
 			} else {
 				c.keep(revision, now)
-				if at := slices.IndexFunc(list, func(k kept) bool { return k.id == id }); at >= 0 {
-					list = slices.Delete(list, at, at+1)
+				if known {
+					list = slices.Delete(list, find(id), find(id)+1)
+				} else if len(list) == limit && limit > 0 {
+					evict(0)
+					want[forgottenLimit]++
 				}
-				if list = append(list, kept{id, now}); len(list) > limit {
-					if limit > 0 {
-						want[forgottenLimit]++
-						evict(list[0].id)
-					}
-					list = list[1:]
+				if limit > 0 {
+					list = append(list, kept{id, now, len(state)})
+					places = max(places, len(list))
+				}
+				for len(list) > 0 && size() > budget {
+					evict(0)
+					want[forgottenBudget]++
 				}
 			}
 			var got []kept
 			for at := c.oldest; at >= 0; at = c.entries[at].newer {
-				got = append(got, kept{c.entries[at].id, c.entries[at].used})
+				got = append(got, kept{c.entries[at].id, c.entries[at].used, len(c.entries[at].state)})
 			}
 			if diff := cmp.Diff(fmt.Sprint(list), fmt.Sprint(got)); diff != "" {
 				t.Fatal(diff)
@@ -231,6 +256,17 @@ func TestConversationsAgainstList(t *testing.T) {
 			if len(c.entries) > limit || c.Len() != len(list) || len(c.open) > 0 {
 				t.Fatalf("%d entries, %d ids, limit %d", len(c.entries), c.Len(), limit)
 			}
+			if got, want := c.Bytes(), size()+int64(len(evicted)*evictedBytes); got != want || c.stateBytes() > budget {
+				t.Fatalf("%d bytes, want %d; of states %d, at most %d", got, want, c.stateBytes(), budget)
+			}
+		}
+		c.expire(now.Add(time.Hour))
+		if c.stateBytes() != 0 {
+			t.Fatalf("%d bytes without a state", c.stateBytes())
+		}
+		want[forgottenTTL] += len(list)
+		if want[forgottenTTL] == 0 {
+			delete(want, forgottenTTL)
 		}
 		if diff := cmp.Diff(want, forgotten); diff != "" {
 			t.Fatal(diff)
@@ -240,14 +276,15 @@ func TestConversationsAgainstList(t *testing.T) {
 
 // A million idle conversations with a protocol of two registers fit into
 // 512 MiB. It is measured with fewer, and with what an agent's trace leaves
-// behind: a request, two answers, two calls.
+// behind: a request, two answers, two calls. Twice as much is counted, and rather
+// too much than too little.
 func TestMemoryOfIdleConversations(t *testing.T) {
 	n := 100_000
 	if spantest.RaceEnabled || testing.Short() {
 		n = 5000
 	}
 	revision := newRevision(spantest.LoadPolicy(t, spantest.ConversationPolicy), nil, nil)
-	c := newConversations(n, 1<<20, time.Hour, func(int, forgottenFor) { t.Error("something was forgotten") })
+	c := newConversations(conversationLimits{n, 1 << 30, 1 << 20, time.Hour}, func(int, forgottenFor) { t.Error("something was forgotten") })
 	decoder := genai.NewDecoder(genai.Options{})
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -272,8 +309,11 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	}
 	each := float64(heap()-before) / float64(n)
 	t.Logf("%.0f bytes for each conversation, %.0f MiB for a million", each, each*1e6/(1<<20))
-	if !spantest.RaceEnabled {
+	if counted := float64(c.Bytes()) / float64(n); !spantest.RaceEnabled {
+		t.Logf("counted as %.0f bytes", counted)
 		require.Less(t, each*1e6, float64(512<<20))
+		require.Greater(t, counted, 1.9*each)
+		require.Less(t, counted, 3*each)
 	}
 	require.Equal(t, n, c.Len())
 	runtime.KeepAlive(decoder)

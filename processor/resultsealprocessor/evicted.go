@@ -17,7 +17,7 @@ const evictedFactor = 8
 
 // evictedSet remembers the conversations that were evicted last, by a 64-bit hash
 // of their ids, so that a trace of one is not taken for its beginning. At the
-// limit the oldest is forgotten. An entry takes about 30 bytes.
+// limit the oldest is forgotten.
 //
 // Evictions are numbered. The storage holds them in chunks of so many numbers, each
 // in a slot of its own, and a chunk is written anew when one of its numbers is
@@ -32,6 +32,13 @@ type evictedSet struct {
 	// noting is set if somebody asks for the chunks: a write-ahead log.
 	noting bool
 }
+
+// evictedBytes is the memory that a hash takes, about 56 bytes with its part of the
+// index and what growing adds: twice, as in footprint.
+const evictedBytes = 2 * 56
+
+// bytes is the memory that the set takes, counted as in footprint.
+func (e *evictedSet) bytes() int64 { return int64(len(e.ring)) * evictedBytes }
 
 // evictedChunk is how many numbers a chunk has.
 const evictedChunk = 64

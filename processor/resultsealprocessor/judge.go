@@ -43,6 +43,8 @@ type scoring struct {
 	warned  *warnings
 	stream  bool
 	log     *wal.Log // nil without a storage
+	// keep counts the memory of what conversations keep, more than before or less.
+	keep func(bytes int64)
 	// started is when the processor began to accept spans without knowing those
 	// before; 0 if it knows all.
 	started genai.Timestamp
@@ -66,13 +68,13 @@ func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder)
 	}
 	n := cfg.shards()
 	for i := range n {
-		s.stripes = append(s.stripes, &stripe{
-			n:    i,
-			kept: newConversations(share(cfg.MaxSessions, n), cfg.MaxSessionBytes, cfg.SessionTTL, rec.Forgot),
-		})
+		s.stripes = append(s.stripes, &stripe{n: i, kept: newConversations(cfg.conversationLimits(), rec.Forgot)})
 	}
 	return s
 }
+
+// account implements scoringSteps.
+func (s *scoring) account(keep func(bytes int64)) { s.keep = keep }
 
 // useLog implements scoringSteps.
 func (s *scoring) useLog(log *wal.Log, restored [][]storedConversation, evicted [][]storedEvicted) {
@@ -82,7 +84,8 @@ func (s *scoring) useLog(log *wal.Log, restored [][]storedConversation, evicted 
 		run, _ := lastRun(evicted[i], stripe.kept.evicted.limit)
 		stripe.kept.evicted.restore(run)
 		stripe.kept.noting, stripe.kept.evicted.noting = true, true
-		stripe.count(s.rec)
+		stripe.kept.fit()
+		stripe.count(s)
 	}
 }
 
@@ -344,7 +347,7 @@ func newWarnings(logger *zap.Logger) *warnings { return &warnings{logger: logger
 
 // gapSettings are the settings that close the gaps which the processor makes.
 var gapSettings = map[score.Gap]string{
-	score.GapEvicted:  "raise max_sessions, session_ttl, max_session_bytes",
+	score.GapEvicted:  "raise max_sessions, session_ttl, max_session_bytes, max_bytes",
 	score.GapRestart:  "set storage",
 	score.GapOverflow: "raise max_traces, max_bytes",
 	score.GapOversize: "raise max_spans_per_trace, max_bytes",

@@ -57,8 +57,8 @@ type tracesProcessor struct {
 	id      component.ID
 	// continued is set if the storage holds all that was accepted before.
 	continued bool
-	// maxSessions is how many conversations each outlet keeps.
-	maxSessions int
+	// sessions are the limits of the conversations that each outlet keeps.
+	sessions conversationLimits
 
 	// senders is locked for reading by those who bring a batch, and for writing
 	// to stop.
@@ -128,6 +128,9 @@ type scoringSteps interface {
 	// useLog is called before anything is judged: what conversations had come
 	// to and which were evicted, by outlet, and the log of what they come to now.
 	useLog(log *wal.Log, restored [][]storedConversation, evicted [][]storedEvicted)
+	// account is called before everything else: what counts the memory of what
+	// conversations keep, more than before or less.
+	account(keep func(bytes int64))
 	// begin is called before anything is judged if spans that were sent before may
 	// be missing.
 	begin(started time.Time)
@@ -145,19 +148,21 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 	n := cfg.shards()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &tracesProcessor{
-		admission:   &admission{max: cfg.MaxBytes},
-		recorder:    rec,
-		scoring:     scoring,
-		revisions:   newRevisions(pol, ctx.Done()),
-		logger:      logger,
-		own:         annotate.Namespace(cfg.Prefix),
-		storage:     cfg.Storage,
-		maxSessions: share(cfg.MaxSessions, n),
-		stopped:     make(chan struct{}),
-		done:        make(chan struct{}),
-		cancel:      cancel,
+		admission: &admission{max: cfg.MaxBytes},
+		recorder:  rec,
+		scoring:   scoring,
+		revisions: newRevisions(pol, ctx.Done()),
+		logger:    logger,
+		own:       annotate.Namespace(cfg.Prefix),
+		storage:   cfg.Storage,
+		sessions:  cfg.conversationLimits(),
+		stopped:   make(chan struct{}),
+		done:      make(chan struct{}),
+		cancel:    cancel,
 	}
-	rec.bytes = p.admission.held.Load
+	rec.bytes = p.admission.total
+	p.admission.pressed = p.makeRoom
+	scoring.account(p.admission.keep)
 	for i := range n {
 		judge, tidy := scoring.judge(i)
 		p.outlets = append(p.outlets, &outlet{
@@ -191,6 +196,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 			forget:  p.forget,
 			stream:  scoring.streamer(),
 			hold:    p.admission.hold,
+			room:    func() int64 { return share(p.admission.forSpans(), n) },
 			noted:   p.bypass.release,
 			late:    rec.Late,
 			holding: rec.Holding,
@@ -352,6 +358,14 @@ func (p *tracesProcessor) give(f *finished) {
 		n = shardOfConversation(f.conversations[0], len(p.outlets))
 	}
 	p.outlets[n].in.Put(f)
+}
+
+// makeRoom lets the shards complete traces until what they hold is within what
+// conversations leave of max_bytes.
+func (p *tracesProcessor) makeRoom() {
+	for _, s := range p.shards {
+		s.in.Wake()
+	}
 }
 
 // forget ends the account of a trace all of which has passed already.

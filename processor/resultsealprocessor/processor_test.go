@@ -79,6 +79,8 @@ func (testScoring) reader() func(*finished) {
 	return func(f *finished) { f.spans, f.duplicates = canonical.Form(f.spans) }
 }
 
+func (testScoring) account(func(int64)) {}
+
 func (testScoring) useLog(*wal.Log, [][]storedConversation, [][]storedEvicted) {}
 
 func (testScoring) begin(time.Time) {}

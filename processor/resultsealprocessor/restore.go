@@ -222,7 +222,7 @@ func (p *tracesProcessor) fits(log *wal.Log, s *stored) bool {
 	if log.Shards() != len(p.shards) {
 		return false
 	}
-	for table, limit := range map[wal.Table]int{wal.Decisions: p.maxDecided(), wal.Conversations: p.maxSessions} {
+	for table, limit := range map[wal.Table]int{wal.Decisions: p.maxDecided(), wal.Conversations: p.sessions.limit} {
 		for _, slots := range log.Slots(table) {
 			if int(slots) > limit {
 				return false
@@ -234,15 +234,12 @@ func (p *tracesProcessor) fits(log *wal.Log, s *stored) bool {
 		evicted[e.stripe] = append(evicted[e.stripe], e.storedEvicted)
 	}
 	for _, chunks := range evicted {
-		if _, whole := lastRun(chunks, p.maxEvicted()); !whole {
+		if _, whole := lastRun(chunks, p.sessions.maxEvicted()); !whole {
 			return false
 		}
 	}
 	return true
 }
-
-// maxEvicted is how many evicted conversations each outlet remembers.
-func (p *tracesProcessor) maxEvicted() int { return evictedFactor * p.maxSessions }
 
 func (p *tracesProcessor) maxDecided() int { return p.shards[0].assembler.limits.decidedCache }
 
@@ -268,7 +265,7 @@ func (p *tracesProcessor) divide(s *stored) (records []wal.Record) {
 	var evicted []uint64 // the last used first
 	for _, c := range slices.Backward(s.conversations) {
 		c.stripe = shardOfConversation(c.id, n)
-		if c.slot = room[c.stripe]; int(c.slot) >= p.maxSessions {
+		if c.slot = room[c.stripe]; int(c.slot) >= p.sessions.limit {
 			evicted = append(evicted, hashConversation(c.id))
 			continue
 		}
@@ -303,7 +300,7 @@ func (p *tracesProcessor) divideEvicted(old []storedEvictedIn) []*evictedSet {
 	}
 	sets := make([]*evictedSet, len(p.shards))
 	for i := range sets {
-		sets[i] = newEvictedSet(p.maxEvicted())
+		sets[i] = newEvictedSet(p.sessions.maxEvicted())
 		sets[i].noting = true
 	}
 	// From the oldest, counted from the last of each stripe, on.

@@ -78,3 +78,134 @@ func TestStatesOfConversationsAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// The states of conversations count against max_bytes, and take at most half of it:
+// the ones that were used longest ago are evicted, and that is known. Spans are
+// buffered all the same.
+func TestStatesOfConversationsCountAgainstMaxBytes(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	const maxBytes = 2 << 20
+	for name, fill := range map[string]func(agent, tool ptrace.Span){
+		"small states": func(_, _ ptrace.Span) {},
+		"long ids": func(agent, _ ptrace.Span) {
+			id, _ := agent.Attributes().Get("gen_ai.conversation.id")
+			id.SetStr(id.Str() + long)
+		},
+		"long tool names":   func(_, tool ptrace.Span) { tool.Attributes().PutStr("gen_ai.tool.name", "order"+long) },
+		"long ids of calls": func(_, tool ptrace.Span) { tool.Attributes().PutStr("gen_ai.tool.call.id", long) },
+		"long values of registers": func(_, tool ptrace.Span) {
+			tool.Attributes().PutStr("gen_ai.tool.call.arguments", fmt.Sprintf(`{"id": "1", "who": %q}`, long[:1000]))
+		},
+	} {
+		for _, shards := range []int{1, 3} {
+			t.Run(fmt.Sprint(name, shards), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					sink := new(consumertest.TracesSink)
+					p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) {
+						c.RootDelay, c.NumShards, c.MaxBytes, c.MaxClockSkew, c.SessionTTL = 0, shards, maxBytes, 10*time.Hour, time.Minute
+					})
+					p.start(t)
+					send := func(n int, conversation, tool string) string {
+						td := spantest.Turn(n, conversation, tool, "1")
+						spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+						fill(spans.At(0), spans.At(1))
+						require.NoError(t, p.ConsumeTraces(context.Background(), td))
+						synctest.Wait()
+						return rootsOf(sink)[0]
+					}
+					id := func(n int) string { return fmt.Sprint("c", n) }
+					conversations := 3000
+					for n := range conversations {
+						require.NotContains(t, send(1, id(n), "order"), "evicted")
+						require.LessOrEqual(t, p.admission.total(), int64(maxBytes))
+						require.LessOrEqual(t, p.admission.kept.Load(), int64(maxBytes*7/8))
+					}
+					require.Positive(t, p.admission.kept.Load())
+					require.Contains(t, send(2, id(0), "order"), "evicted")
+					require.NotContains(t, send(2, id(conversations-1), "order"), "evicted")
+					time.Sleep(2 * time.Minute) // session_ttl
+					synctest.Wait()
+					require.Zero(t, p.admission.held.Load())
+					require.LessOrEqual(t, p.admission.kept.Load(), int64(conversations+2)*evictedBytes)
+					p.shutdown(t)
+				})
+			})
+		}
+	}
+}
+
+// What states of conversations leave of max_bytes is what spans may take.
+func TestStatesOfConversationsLeaveRoomForSpans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := new(consumertest.TracesSink)
+		const maxBytes = 1 << 20
+		p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) {
+			c.NumShards, c.MaxBytes, c.MaxClockSkew, c.SessionTTL = 1, maxBytes, 10*time.Hour, 24*time.Hour
+		})
+		p.start(t)
+		for n := range 2000 {
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(1, fmt.Sprint("c", n), "order", "1")))
+			if n%10 == 0 {
+				time.Sleep(time.Minute) // all traces are completed
+			}
+		}
+		time.Sleep(time.Minute)
+		kept := p.admission.kept.Load()
+		require.Greater(t, kept, int64(maxBytes/2))
+		require.Zero(t, p.admission.held.Load())
+		for n := range 1000 {
+			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, fmt.Sprint("c", n), "order", "1")))
+			synctest.Wait()
+			require.LessOrEqual(t, p.admission.total(), int64(maxBytes))
+		}
+		require.Greater(t, p.admission.held.Load(), int64(maxBytes/5), "spans have what is left")
+		p.shutdown(t)
+	})
+}
+
+// States that a storage holds count as well: where max_bytes was lowered, those that
+// were used longest ago are evicted at the start, and the storage is told.
+func TestRestoredStatesFitIntoMaxBytes(t *testing.T) {
+	var all []storedConversation
+	for n := range 100 {
+		all = append(all, storedConversation{slot: int32(n), id: fmt.Sprint("c", n), used: spantest.Epoch.Add(time.Duration(n) * time.Second), state: make([]byte, 100)})
+	}
+	forgotten := map[forgottenFor]int{}
+	c := newConversations(conversationLimits{1000, 100*entryBytes + 50*2*(16+112), 1 << 20, time.Hour}, func(n int, cause forgottenFor) { forgotten[cause] += n })
+	c.restore(all)
+	c.noting, c.evicted.noting = true, true
+	c.fit()
+	require.Equal(t, 50, c.Len())
+	require.Equal(t, map[forgottenFor]int{forgottenBudget: 50}, forgotten)
+	changes := c.changes()
+	require.Len(t, changes, 50)
+	for n := range all {
+		require.Equal(t, n < 50, c.evicted.has(hashConversation(all[n].id)))
+		if n < 50 {
+			require.Equal(t, int32(n), changes[n].slot)
+			require.Nil(t, changes[n].state)
+		}
+	}
+}
+
+// What is counted for evicted conversations is twice the memory that their hashes
+// take, and rather too much than too little.
+func TestFootprintOfEvicted(t *testing.T) {
+	if spantest.RaceEnabled {
+		t.Skip("the race detector changes what is allocated")
+	}
+	for _, n := range []int{1000, 30_000, 100_000} {
+		var set *evictedSet
+		heap := heapOf(func() any {
+			set = newEvictedSet(n)
+			for i := range 3 * n {
+				set.add(hashConversation(fmt.Sprint(i)))
+			}
+			return set
+		})
+		ratio := float64(set.bytes()) / float64(heap)
+		t.Logf("%d: %d bytes on the heap, %d counted: %.2f", n, heap, set.bytes(), ratio)
+		require.Greater(t, ratio, 1.5)
+		require.Less(t, ratio, 4.0)
+	}
+}

@@ -39,6 +39,8 @@ type shard struct {
 	forget func(*finished)
 	// hold counts bytes that are given on besides what came in.
 	hold func(bytes int64)
+	// room is how many bytes of spans may be buffered now.
+	room func() int64
 	// noted gives back a list of silent spans.
 	noted func(*passedSpans)
 	// late is told how many spans came after their trace, and were not held.
@@ -63,6 +65,8 @@ func (s *shard) run() {
 		case <-s.in.Ready():
 			var more bool
 			batches, more = s.in.Take(batches)
+			s.assembler.limits.maxBytes = s.room()
+			s.passOn(s.assembler.overflow(nil))
 			for i, batch := range batches {
 				batches[i] = arrival{} // it may be long until the next
 				s.note(batch.silent, batch.under.revision)

@@ -20,7 +20,9 @@ type stripe struct {
 	n    int
 	mu   sync.Mutex
 	kept *conversations
-	held int // as counted in metrics
+	// As counted in metrics, and against max_bytes.
+	held  int
+	bytes int64
 }
 
 // tidy forgets what is too old and says when there will be something to forget.
@@ -28,7 +30,7 @@ func (s *stripe) tidy(all *scoring, now time.Time) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept.expire(now)
-	s.count(all.rec)
+	s.count(all)
 	if all.log != nil {
 		all.log.Acknowledge(nil, s.records())
 	}
@@ -51,10 +53,15 @@ func (s *stripe) records() (records []wal.Record) {
 	return records
 }
 
-func (s *stripe) count(rec *recorder) {
+// count counts what is kept.
+func (s *stripe) count(all *scoring) {
 	if n := s.kept.Len(); n != s.held {
-		rec.HoldingSessions(n - s.held)
+		all.rec.HoldingSessions(n - s.held)
 		s.held = n
+	}
+	if n := s.kept.Bytes(); n != s.bytes {
+		all.keep(n - s.bytes)
+		s.bytes = n
 	}
 }
 
@@ -98,16 +105,17 @@ func (t *takenStripes) keep(now time.Time) (records []wal.Record) {
 	for _, n := range t.taken {
 		s := t.all.stripes[n]
 		s.kept.keep(t.revision, now)
-		s.count(t.all.rec)
 		records = append(records, s.records()...)
 	}
 	return records
 }
 
-// giveBack unlocks the stripes.
+// giveBack counts what is kept and unlocks the stripes.
 func (t *takenStripes) giveBack() {
 	for _, n := range t.taken {
-		t.all.stripes[n].kept.drop()
-		t.all.stripes[n].mu.Unlock()
+		s := t.all.stripes[n]
+		s.kept.drop()
+		s.count(t.all)
+		s.mu.Unlock()
 	}
 }

@@ -43,6 +43,9 @@ func (m *Mailbox[T]) Close() {
 	m.signal()
 }
 
+// Wake makes Ready readable once, also if there is no item to take.
+func (m *Mailbox[T]) Wake() { m.signal() }
+
 func (m *Mailbox[T]) signal() {
 	select {
 	case m.ready <- struct{}{}:

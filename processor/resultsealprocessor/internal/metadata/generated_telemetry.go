@@ -135,7 +135,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	var err, errs error
 	builder.ProcessorResultsealBytesActive, err = builder.meter.Int64ObservableGauge(
 		"otelcol_processor_resultseal_bytes_active",
-		metric.WithDescription("Estimated memory by which the process has grown to hold spans, which is what they take and as much again for the garbage collector [Alpha]"),
+		metric.WithDescription("Estimated memory of buffered spans and of the states of conversations, including as much again for the garbage collector [Alpha]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)

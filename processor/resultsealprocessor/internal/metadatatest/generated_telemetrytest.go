@@ -24,7 +24,7 @@ func NewSettings(tt *componenttest.Telemetry) processor.Settings {
 func AssertEqualProcessorResultsealBytesActive(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_resultseal_bytes_active",
-		Description: "Estimated memory by which the process has grown to hold spans, which is what they take and as much again for the garbage collector [Alpha]",
+		Description: "Estimated memory of buffered spans and of the states of conversations, including as much again for the garbage collector [Alpha]",
 		Unit:        "By",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
