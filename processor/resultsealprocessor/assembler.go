@@ -11,6 +11,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -60,8 +61,8 @@ type heldTrace struct {
 // no trace, so there is nothing to wait for and nothing to say about them.
 type finished struct {
 	id       pcommon.TraceID
-	revision *revision     // evaluates the trace
-	spans    ptrace.Traces // in the order of arrival, and in canonical form once they are read
+	revision *revision.Revision // evaluates the trace
+	spans    ptrace.Traces      // in the order of arrival, and in canonical form once they are read
 	count    int
 	bytes    int64
 	fin      finish
@@ -253,7 +254,7 @@ func (a *assembler) advance(now time.Time) {
 
 // holder finds or begins the trace that a span with this id belongs to. A trace that
 // begins is evaluated by the revision.
-func (a *assembler) holder(id pcommon.TraceID, r *revision) *heldTrace {
+func (a *assembler) holder(id pcommon.TraceID, r *revision.Revision) *heldTrace {
 	if t, ok := a.traces[id]; ok {
 		return t
 	}
@@ -262,7 +263,7 @@ func (a *assembler) holder(id pcommon.TraceID, r *revision) *heldTrace {
 	}
 	if by, ok := a.decided.get(id); ok {
 		t := &heldTrace{finished: finished{id: id, revision: r, judge: true}, lateBy: by}
-		r.hold()
+		r.Hold()
 		a.late[id] = t
 		a.requeue(queueLate, t)
 		return t
@@ -271,9 +272,9 @@ func (a *assembler) holder(id pcommon.TraceID, r *revision) *heldTrace {
 }
 
 // begin holds a trace that is not known.
-func (a *assembler) begin(id pcommon.TraceID, r *revision) *heldTrace {
+func (a *assembler) begin(id pcommon.TraceID, r *revision.Revision) *heldTrace {
 	t := &heldTrace{finished: finished{id: id, revision: r, judge: true}}
-	r.hold()
+	r.Hold()
 	a.traces[id] = t
 	a.requeue(queueFirst, t)
 	return t
@@ -301,6 +302,6 @@ func (a *assembler) take(t *heldTrace, by finishedBy) *finished {
 	for id := range a.queues {
 		a.queues[id].remove(t)
 	}
-	t.revision.release()
+	t.revision.Release()
 	return &t.finished
 }

@@ -52,8 +52,8 @@ func BenchmarkPlainSpans(b *testing.B) {
 			p := streaming(b, func(c *Config) { c.Mode, c.NumShards = mode, 1 })
 			read := p.scoring.reader()
 			a := newAssembler(limits{idleTimeout: time.Hour, maxAge: time.Hour, maxTraces: 1000, maxBytes: 1 << 40, decidedCache: 100_000})
-			under := p.revisions.enter()
-			defer under.leave()
+			under := p.revisions.Enter()
+			defer under.Leave()
 			batch := func(n int) ptrace.Traces { // of traces of its own; in mode trace with their roots
 				td, i := spantest.Plain(25, 20), 0
 				for span := range canonical.Spans(td) {
@@ -83,15 +83,15 @@ func BenchmarkPlainSpans(b *testing.B) {
 						b.Fatal(err)
 					}
 					for _, of := range passed {
-						a.AddSilent(*of, under.revision, spantest.Epoch)
+						a.AddSilent(*of, under.Revision, spantest.Epoch)
 						p.bypass.release(of)
 					}
 				}
 				for _, part := range parts {
-					part.revision = under.revision
+					part.revision = under.Revision
 				}
 				for _, f := range append(a.Add(parts, spantest.Epoch), a.Tick(spantest.Epoch)...) {
-					if f.revision = under.revision; mode == ModeTrace {
+					if f.revision = under.Revision; mode == ModeTrace {
 						read(f)
 					}
 				}

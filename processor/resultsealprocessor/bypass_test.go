@@ -191,7 +191,7 @@ func TestShardsLetGoOfBatches(t *testing.T) {
 	p := streaming(t, func(c *Config) { c.Mode, c.NumShards = ModeTrace, 1 })
 	part := splitByTrace(spantest.Plain(1, 1))[0]
 	w := weak.Make(part)
-	p.dispatch([]*tracePart{part}, nil, p.revisions.enter())
+	p.dispatch([]*tracePart{part}, nil, p.revisions.Enter())
 	part = nil
 	require.Eventually(t, func() bool {
 		runtime.GC()
@@ -204,7 +204,7 @@ func TestReadersLetGoOfTraces(t *testing.T) {
 	p := streaming(t)
 	s := p.scoring.(*scoring)
 	r := &reader{scoring: s, cleaner: s.cleaner(), decoder: genai.NewDecoder(s.options), settle: (&judge{s}).settle}
-	r.read(&finished{spans: spantest.Call("t", "a", "order", 1, 2), revision: p.revisions.now.Load().revision, judge: true})
+	r.read(&finished{spans: spantest.Call("t", "a", "order", 1, 2), revision: p.revisions.Current().Revision, judge: true})
 	require.NotEmpty(t, r.facts)
 	for i := range r.facts {
 		require.Zero(t, r.facts[i])

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 )
 
 // conversations keeps the state of conversations between their traces, at most
@@ -172,7 +173,7 @@ func (c *conversations) fit() {
 
 // Conversation returns the state of a conversation for a trace that the revision
 // evaluates.
-func (c *conversations) Conversation(id string, r *revision) *score.Conversation {
+func (c *conversations) Conversation(id string, r *revision.Revision) *score.Conversation {
 	if conversation, ok := c.open[id]; ok {
 		return conversation
 	}
@@ -182,12 +183,12 @@ func (c *conversations) Conversation(id string, r *revision) *score.Conversation
 }
 
 // open unpacks the state for a trace that the revision evaluates.
-func (e *conversationEntry) open(r *revision) (*score.Conversation, error) {
-	if e.revision > r.number {
-		return r.scorer.RestoreLaterConversation(e.state)
+func (e *conversationEntry) open(r *revision.Revision) (*score.Conversation, error) {
+	if e.revision > r.Number {
+		return r.Scorer.RestoreLaterConversation(e.state)
 	}
-	conversation, err := r.scorer.RestoreConversation(e.state)
-	if err == nil && e.revision > 0 && e.revision < r.unfollowed {
+	conversation, err := r.Scorer.RestoreConversation(e.state)
+	if err == nil && e.revision > 0 && e.revision < r.Unfollowed {
 		conversation.PolicyChanged() // meanwhile nobody followed it
 	}
 	return conversation, err
@@ -195,7 +196,7 @@ func (e *conversationEntry) open(r *revision) (*score.Conversation, error) {
 
 // find returns the state of a conversation, or a new one. Where no states are
 // kept, each may have been evicted.
-func (c *conversations) find(id string, r *revision) *score.Conversation {
+func (c *conversations) find(id string, r *revision.Revision) *score.Conversation {
 	if at, ok := c.index[id]; ok {
 		conversation, err := c.entries[at].open(r)
 		if err == nil {
@@ -227,16 +228,16 @@ func (c *conversations) evict(at int32) {
 }
 
 // keep puts away the conversations that the last trace was judged by.
-func (c *conversations) keep(r *revision, now time.Time) {
+func (c *conversations) keep(r *revision.Revision, now time.Time) {
 	for id, conversation := range c.open {
-		state := r.scorer.AppendConversation(nil, conversation)
+		state := r.Scorer.AppendConversation(nil, conversation)
 		if len(state) > c.maxStateBytes && c.limit > 0 {
 			c.refuse(id)
 			continue
 		}
 		c.put(id, state, now)
 		if at, ok := c.index[id]; ok {
-			c.entries[at].revision = max(c.entries[at].revision, r.number)
+			c.entries[at].revision = max(c.entries[at].revision, r.Number)
 		}
 	}
 	clear(c.open)

@@ -30,6 +30,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
@@ -164,7 +165,7 @@ func TestConversationsAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
 		budget := rapid.SampledFrom([]int64{0, 500, 1000, 1700, 1 << 20}).Draw(t, "budget")
-		revision := newRevision(&policy.Policy{}, nil, nil)
+		in := revision.NewSet(&policy.Policy{}, nil).Current().Revision
 		forgotten := map[forgottenFor]int{}
 		c := newConversations(conversationLimits{limit, budget, 1 << 20, time.Minute}, func(n int, cause forgottenFor) { forgotten[cause] += n })
 		type kept struct {
@@ -218,8 +219,8 @@ func TestConversationsAgainstList(t *testing.T) {
 				}
 			}
 			known := find(id) >= 0
-			state := revision.scorer.AppendConversation(nil, c.Conversation(id, revision))
-			if fresh := bytes.Equal(state, revision.scorer.AppendConversation(nil, &score.Conversation{})); !known && fresh != (limit > 0 && !slices.Contains(evicted, id)) {
+			state := in.Scorer.AppendConversation(nil, c.Conversation(id, in))
+			if fresh := bytes.Equal(state, in.Scorer.AppendConversation(nil, &score.Conversation{})); !known && fresh != (limit > 0 && !slices.Contains(evicted, id)) {
 				t.Fatalf("%s is fresh: %v", id, fresh)
 			}
 			for _, id := range ids {
@@ -230,7 +231,7 @@ func TestConversationsAgainstList(t *testing.T) {
 			if rapid.IntRange(0, 4).Draw(t, "fails") == 0 {
 				c.drop()
 			} else {
-				c.keep(revision, now)
+				c.keep(in, now)
 				if known {
 					list = slices.Delete(list, find(id), find(id)+1)
 				} else if len(list) == limit && limit > 0 {
@@ -283,7 +284,7 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 	if spantest.RaceEnabled || testing.Short() {
 		n = 5000
 	}
-	revision := newRevision(spantest.LoadPolicy(t, spantest.ConversationPolicy), nil, nil)
+	in := revision.NewSet(spantest.LoadPolicy(t, spantest.ConversationPolicy), nil).Current().Revision
 	c := newConversations(conversationLimits{n, 1 << 30, 1 << 20, time.Hour}, func(int, forgottenFor) { t.Error("something was forgotten") })
 	decoder := genai.NewDecoder(genai.Options{})
 	heap := func() uint64 {
@@ -304,8 +305,8 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 		chat.Attributes().PutStr("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"an order"}]}]`)
 		chat.Attributes().PutStr("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"text","content":"here it is"}]}]`)
 		facts, _ := decoder.Traces(td)
-		revision.scorer.Trace(facts, conversationsOfRevision{c, revision})
-		c.keep(revision, spantest.Epoch)
+		in.Scorer.Trace(facts, conversationsOfRevision{c, in})
+		c.keep(in, spantest.Epoch)
 	}
 	each := float64(heap()-before) / float64(n)
 	t.Logf("%.0f bytes for each conversation, %.0f MiB for a million", each, each*1e6/(1<<20))
@@ -322,7 +323,7 @@ func TestMemoryOfIdleConversations(t *testing.T) {
 // conversationsOfRevision are conversations as the traces of one revision see them.
 type conversationsOfRevision struct {
 	*conversations
-	revision *revision
+	revision *revision.Revision
 }
 
 func (c conversationsOfRevision) Conversation(id string) *score.Conversation {

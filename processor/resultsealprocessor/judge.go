@@ -160,7 +160,7 @@ func (r *reader) read(f *finished) {
 			r.decode(f)
 		}
 	}
-	if f.revision.scorer.Conversational() {
+	if f.revision.Scorer.Conversational() {
 		f.conversations = conversationsOf(f.facts)
 	}
 	switch {
@@ -195,7 +195,7 @@ func (r *reader) decode(f *finished) {
 func (r *reader) mayTell(f *finished) (tells bool) {
 	defer r.giveUp(f)
 	for span := range canonical.Spans(f.spans) {
-		if !r.cleaner.silent(span) || f.revision.scorer.Names(span.Name()) {
+		if !r.cleaner.silent(span) || f.revision.Scorer.Names(span.Name()) {
 			tells = true
 		}
 	}
@@ -273,7 +273,7 @@ func (j *judge) settle(f *finished) {
 	store := j.take(f.conversations, f.revision, now)
 	defer store.giveBack() // without what is not kept below
 	if f.fin.Late {
-		v, joined := f.revision.scorer.LateTurn(f.facts, store, j.live(f, now))
+		v, joined := f.revision.Scorer.LateTurn(f.facts, store, j.live(f, now))
 		if v == nil {
 			return
 		}
@@ -284,7 +284,7 @@ func (j *judge) settle(f *finished) {
 		}
 		f.verdict = v
 	} else {
-		v := f.revision.scorer.LiveTrace(f.facts, store, j.live(f, now))
+		v := f.revision.Scorer.LiveTrace(f.facts, store, j.live(f, now))
 		if v == nil {
 			return
 		}

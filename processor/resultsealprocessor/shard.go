@@ -12,13 +12,14 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/mailbox"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 )
 
 // arrival is what one batch has for a shard.
 type arrival struct {
 	parts  []*tracePart
-	silent *passedSpans // or nil
-	under  *inForce     // it is left when the shard has taken the arrival
+	silent *passedSpans      // or nil
+	under  *revision.InForce // it is left when the shard has taken the arrival
 }
 
 // A shard assembles the traces whose ids belong to it. One goroutine owns it.
@@ -69,10 +70,10 @@ func (s *shard) run() {
 			s.passOn(s.assembler.overflow(nil))
 			for i, batch := range batches {
 				batches[i] = arrival{} // it may be long until the next
-				s.note(batch.silent, batch.under.revision)
+				s.note(batch.silent, batch.under.Revision)
 				s.pass(batch.parts)
 				s.passOn(s.assembler.Add(batch.parts, time.Now()))
-				batch.under.leave()
+				batch.under.Leave()
 				// Late spans are due at once.
 				s.passOn(s.assembler.Tick(time.Now()))
 			}
@@ -95,7 +96,7 @@ func (s *shard) run() {
 
 // note takes note of spans that were passed on. They were counted when they came;
 // what is kept of them counts from here on.
-func (s *shard) note(silent *passedSpans, r *revision) {
+func (s *shard) note(silent *passedSpans, r *revision.Revision) {
 	if silent == nil {
 		return
 	}

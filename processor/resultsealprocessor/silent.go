@@ -20,6 +20,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 )
 
 // In mode stream, most spans that come say nothing of an agent and are waited for
@@ -166,7 +167,7 @@ func newBypass(ctx context.Context, cfg *Config, c cleaner, next consumer.Traces
 // stays behind of them, by shard, and the other spans by their traces. If there
 // is an error and nothing else is returned, the next consumer took nothing and
 // all spans are in the batch again.
-func (b *bypass) pass(ctx context.Context, td ptrace.Traces, under *inForce) (parts []*tracePart, passed []*passedSpans, err error) {
+func (b *bypass) pass(ctx context.Context, td ptrace.Traces, under *revision.InForce) (parts []*tracePart, passed []*passedSpans, err error) {
 	marks := b.marks.Get().(*[]bool)
 	defer b.marks.Put(marks)
 	silent, all := b.mark(td, marks, under)
@@ -255,12 +256,12 @@ func giveBack(parts []*tracePart, td ptrace.Traces) {
 // mark notes for each span whether it can be passed on: it is silent, no root,
 // which has to wait for the session's verdict, and of some trace. Those spans are
 // clean then; the shards clean the others.
-func (b *bypass) mark(td ptrace.Traces, marks *[]bool, under *inForce) (silent, all int) {
+func (b *bypass) mark(td ptrace.Traces, marks *[]bool, under *revision.InForce) (silent, all int) {
 	to := (*marks)[:0]
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
-				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.cleaner.silent(span) && !under.names(span.Name())
+				is := !isRoot(span) && !span.TraceID().IsEmpty() && b.cleaner.silent(span) && !under.Names(span.Name())
 				if is {
 					silent++
 				}
@@ -312,7 +313,7 @@ func (b *bypass) note(td ptrace.Traces, marks []bool, silent int) []*passedSpans
 // evaluated by the revision. Late ones are nobody's any
 // more, and only counted. Limits are applied by Add, which is called next with
 // what else the batch holds, so that it is not cut through either.
-func (a *assembler) AddSilent(passed passedSpans, r *revision, now time.Time) (late int) {
+func (a *assembler) AddSilent(passed passedSpans, r *revision.Revision, now time.Time) (late int) {
 	a.advance(now)
 	var t *heldTrace
 	for i := range passed {

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -16,7 +17,7 @@ type tracePart struct {
 	id pcommon.TraceID
 	// revision is the one in force when the part came, and the trace's own once the
 	// shard knows that.
-	revision *revision
+	revision *revision.Revision
 	spans    ptrace.Traces
 	count    int
 	bytes    int64 // of memory, see footprint

@@ -137,14 +137,14 @@ func (s *streamer) prove(part *tracePart, before passedBefore) {
 	facts, sources := s.decoder.Traces(part.spans)
 	for i := range facts {
 		if facts[i].Kind == genai.Tool && !isRoot(sources[i]) {
-			if v := part.revision.scorer.Late(facts[i : i+1]); v != nil {
+			if v := part.revision.Scorer.Late(facts[i : i+1]); v != nil {
 				s.writer.Seal(sources[i], v)
 			}
 		}
 	}
-	s.step(part.revision.scorer, facts, sources, before)
+	s.step(part.revision.Scorer, facts, sources, before)
 	for i := range facts {
-		facts[i].Detach(part.revision.attributes, part.revision.resource)
+		facts[i].Detach(part.revision.Attributes, part.revision.Resource)
 		part.facts = append(part.facts, streamFact{facts[i], hashes[i], isRoot(sources[i])})
 	}
 }
@@ -187,7 +187,7 @@ func (r *reader) readStream(f *finished) {
 	}
 	f.spans, _ = canonical.Form(f.spans)
 	f.count = f.spans.SpanCount()
-	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return f.revision.scorer.Concerns(&fact.Span) }) {
+	if !slices.ContainsFunc(f.streamed, func(fact streamFact) bool { return f.revision.Scorer.Concerns(&fact.Span) }) {
 		return
 	}
 	facts := slices.Grow(f.streamed, len(f.silent.spans))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -68,13 +69,13 @@ func (s *stripe) count(all *scoring) {
 // takenStripes are the stripes of one trace's conversations while it is judged.
 type takenStripes struct {
 	all      *scoring
-	revision *revision // evaluates the trace
+	revision *revision.Revision // evaluates the trace
 	taken    []int
 }
 
 // take locks the stripes of some conversations, always in the same order, so
 // that two traces never wait for each other.
-func (s *scoring) take(ids []string, r *revision, now time.Time) *takenStripes {
+func (s *scoring) take(ids []string, r *revision.Revision, now time.Time) *takenStripes {
 	t := &takenStripes{all: s, revision: r}
 	for _, id := range ids {
 		if n := shardOfConversation(id, len(s.stripes)); !slices.Contains(t.taken, n) {
