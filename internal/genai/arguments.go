@@ -16,7 +16,7 @@ func (c Content) Arguments() (jsonvalue.Value, bool) {
 	if c.Form == Absent {
 		return jsonvalue.Null(), false
 	}
-	v, ok := argumentsOf(c.Value, 2)
+	v, ok := ParseArguments(c.Value, 2)
 	if !ok || v.Kind() != jsonvalue.ObjectKind {
 		return v, ok
 	}
@@ -33,7 +33,7 @@ func ofRun(v jsonvalue.Value) jsonvalue.Value {
 		return v
 	}
 	if key, text := v.Member(0); key == "input" && text.Kind() == jsonvalue.StringKind {
-		if inner, ok := argumentsOf(text, 1); ok && inner.Kind() == jsonvalue.ObjectKind {
+		if inner, ok := ParseArguments(text, 1); ok && inner.Kind() == jsonvalue.ObjectKind {
 			return inner
 		}
 	}
@@ -60,7 +60,7 @@ func (d *Dialect) unwrapArguments(v jsonvalue.Value) (jsonvalue.Value, bool) {
 		if inner.Kind() == jsonvalue.ArrayKind && inner.Len() == 1 {
 			inner = inner.Index(0)
 		}
-		return argumentsOf(inner, 1)
+		return ParseArguments(inner, 1)
 	}
 	if wrapped && d.onlyArguments(v) {
 		return empty, true // a call without arguments
@@ -78,8 +78,8 @@ func (d *Dialect) onlyArguments(v jsonvalue.Value) bool {
 	return true
 }
 
-// argumentsOf parses a text that holds arguments, up to a number of layers.
-func argumentsOf(v jsonvalue.Value, layers int) (jsonvalue.Value, bool) {
+// ParseArguments parses a text that holds arguments, up to a number of layers.
+func ParseArguments(v jsonvalue.Value, layers int) (jsonvalue.Value, bool) {
 	for layer := 0; layer < layers && v.Kind() == jsonvalue.StringKind; layer++ {
 		text := v.Text()
 		if !jsonStart(text, layer > 0) {

@@ -68,7 +68,7 @@ func statusCode(v pcommon.Value) int64 {
 func (d *Decoder) content(attrs []attr, events []EventAttribute, dialect *Dialect, span ptrace.Span) Content {
 	for _, a := range attrs {
 		if d.have[a] {
-			if c := contentOf(d.value[a], dialect); c.Captured() {
+			if c := ContentOf(d.value[a], dialect); c.Captured() {
 				return c
 			}
 		}
@@ -79,7 +79,7 @@ func (d *Decoder) content(attrs []attr, events []EventAttribute, dialect *Dialec
 				continue
 			}
 			if v, ok := event.Attributes().Get(e.Key); ok {
-				if c := contentOf(v, dialect); c.Captured() {
+				if c := ContentOf(v, dialect); c.Captured() {
 					return c
 				}
 			}

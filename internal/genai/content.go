@@ -43,8 +43,8 @@ func (c Content) Captured() bool { return c.Form != Absent }
 // taken as null rather than followed.
 const maxValueDepth = 128
 
-// contentOf reads an attribute value.
-func contentOf(v pcommon.Value, d *Dialect) Content {
+// ContentOf reads an attribute value.
+func ContentOf(v pcommon.Value, d *Dialect) Content {
 	switch v.Type() {
 	case pcommon.ValueTypeEmpty:
 		return Content{}

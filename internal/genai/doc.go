@@ -20,8 +20,8 @@
 // shapes); histories.go (lists that go on from earlier ones); result.go,
 // wrappers.go and arguments.go (what a tool really returned and was given);
 // capture.go and truncation.go (content that is not there, or not to its end); unread.go
-// (spans that look like tool calls and that no dialect reads); redact.go
-// (content taken out again).
+// (spans that look like tool calls and that no dialect reads). Package redact
+// removes content again.
 //
 // Decoding a span without agent content looks at the first byte and the length of
 // its attribute names, and allocates nothing. Values that hold JSON are parsed

@@ -9,9 +9,9 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
-// eventContent is the attribute under which some instrumentations put an event's
+// EventContent is the attribute under which some instrumentations put an event's
 // whole body, as JSON.
-const eventContent = "gen_ai.event.content"
+const EventContent = "gen_ai.event.content"
 
 // eventMessages reads messages from span events: a list in an attribute of one
 // event, or one event for each message.
@@ -60,7 +60,7 @@ func eventMessages(events []EventAttribute, role Role, dialect *Dialect, span pt
 // eventBody returns an event's attributes as an object. What is JSON there in
 // one attribute stands beside the others.
 func eventBody(event ptrace.SpanEvent) jsonvalue.Value {
-	v, ok := event.Attributes().Get(eventContent)
+	v, ok := event.Attributes().Get(EventContent)
 	if !ok {
 		return MapValue(event.Attributes())
 	}

@@ -53,8 +53,8 @@ func drawValue(t *rapid.T, v pcommon.Value, texts []string, depth int) {
 
 // fieldNames are the names of fields in message lists and wrappers.
 func fieldNames() []string {
-	return slices.Concat(listKeys, roleKeys, partsKeys, callsKeys, callIDKeys, toolNameKeys, argumentKeys, responseKeys, textKeys,
-		callWrappers, replyWrappers, mcpKeys, mcpBeside, []string{"kwargs", "lc", "value", "json", "stdout", "exit_code", "$value", "message_content", "data", "x"})
+	return slices.Concat(listKeys, RoleKeys, partsKeys, CallListKeys, callIDKeys, toolNameKeys, ArgumentKeys, ResponseKeys, textKeys,
+		CallWrappers, ReplyWrappers, mcpKeys, mcpBeside, []string{"kwargs", "lc", "value", "json", "stdout", "exit_code", "$value", "message_content", "data", "x"})
 }
 
 // texts are what decoders look for in values.
@@ -112,7 +112,7 @@ func drawSpan(t *rapid.T, d *Decoder) (ptrace.ResourceSpans, ptrace.Span) {
 		event := span.Events().AppendEmpty()
 		event.SetName(rapid.SampledFrom(append(events, "exception")).Draw(t, "event"))
 		for range rapid.IntRange(0, 3).Draw(t, "event attributes") {
-			name := rapid.SampledFrom([]string{"content", "message", "id", "role", "tool_calls", eventContent, "gen_ai.input.messages", "exception.type", "exception.message"}).Draw(t, "event attribute")
+			name := rapid.SampledFrom([]string{"content", "message", "id", "role", "tool_calls", EventContent, "gen_ai.input.messages", "exception.type", "exception.message"}).Draw(t, "event attribute")
 			drawValue(t, event.Attributes().PutEmpty(name), texts, 0)
 		}
 	}
@@ -219,7 +219,7 @@ func FuzzResult(f *testing.F) {
 	f.Add(`{"stdout":"","exit_code":1}`, 5)
 	f.Fuzz(func(t *testing.T, text string, cut int) {
 		for _, d := range []*Dialect{nil, traceloop, googleADK} {
-			r := contentOf(pcommon.NewValueStr(text), d).Result()
+			r := ContentOf(pcommon.NewValueStr(text), d).Result()
 			if parsed, err := jsonvalue.Parse(text); err == nil && r.State == Captured && r.Kind == engine.KindText &&
 				parsed.Kind() != jsonvalue.StringKind && parsed.Kind() != jsonvalue.ObjectKind && parsed.Kind() != jsonvalue.ArrayKind {
 				t.Fatalf("%q is JSON and was taken for text", text)
@@ -238,7 +238,7 @@ func FuzzResult(f *testing.F) {
 			end--
 		}
 		at := start + 1 + cut%(end-start-1)
-		r := contentOf(pcommon.NewValueStr(text[:at]), nil).Result()
+		r := ContentOf(pcommon.NewValueStr(text[:at]), nil).Result()
 		require.Equal(t, Truncated, r.State, text[:at])
 	})
 }

@@ -11,9 +11,9 @@ import (
 
 // The names of a message's fields.
 var (
-	roleKeys  = []string{"role", "type", "author"}
-	partsKeys = []string{"parts", "content", "contents"}
-	callsKeys = []string{"tool_calls", "toolCalls"}
+	RoleKeys     = []string{"role", "type", "author"}
+	partsKeys    = []string{"parts", "content", "contents"}
+	CallListKeys = []string{"tool_calls", "toolCalls"}
 )
 
 // messageOf reads one message. It answers false for what is no message.
@@ -22,16 +22,16 @@ func messageOf(v jsonvalue.Value, fallback Role, d *Dialect) (Message, bool) {
 		return Message{}, false
 	}
 	m := Message{}
-	if class, kwargs, ok := langchain(v); ok {
-		m.Role = roleOf(class)
+	if class, kwargs, ok := LangChainMessage(v); ok {
+		m.Role = RoleOf(class)
 		v = kwargs
-	} else if data, ok := v.Get("data"); ok && data.Kind() == jsonvalue.ObjectKind && roleOf(text(v, "type")) != UnknownRole {
-		m.Role = roleOf(text(v, "type")) // LangChain's {"type": "human", "data": {…}}
+	} else if data, ok := v.Get("data"); ok && data.Kind() == jsonvalue.ObjectKind && RoleOf(text(v, "type")) != UnknownRole {
+		m.Role = RoleOf(text(v, "type")) // LangChain's {"type": "human", "data": {…}}
 		v = data
 	}
 	if m.Role == UnknownRole {
-		for _, k := range roleKeys {
-			if m.Role = roleOf(text(v, k)); m.Role != UnknownRole {
+		for _, k := range RoleKeys {
+			if m.Role = RoleOf(text(v, k)); m.Role != UnknownRole {
 				break
 			}
 		}
@@ -83,7 +83,7 @@ func (m *Message) read(v jsonvalue.Value, d *Dialect) {
 		if !ok {
 			continue
 		}
-		if m.Role == ToolRole && k != "parts" && !holdsReplies(content, d) {
+		if m.Role == ToolRole && k != "parts" && !HoldsReplies(content, d) {
 			// An answer whose message is the envelope: OpenAI, LangChain.
 			m.Parts = []Part{{
 				Kind: ResponsePart, CallID: callID(v), Tool: name(v),
@@ -119,7 +119,7 @@ func (m *Message) read(v jsonvalue.Value, d *Dialect) {
 
 // addCalls adds the calls that stand beside a message's content.
 func (m *Message) addCalls(v jsonvalue.Value, d *Dialect) {
-	for _, k := range callsKeys {
+	for _, k := range CallListKeys {
 		calls, ok := v.Get(k)
 		if !ok {
 			continue
@@ -166,7 +166,7 @@ func (m *Message) dropNull() {
 
 // messageShaped reports whether an object without a role can be a message.
 func messageShaped(v jsonvalue.Value) bool {
-	for _, keys := range [][]string{partsKeys, callsKeys} {
+	for _, keys := range [][]string{partsKeys, CallListKeys} {
 		for _, k := range keys {
 			if content, ok := v.Get(k); ok && (k != "content" || content.Kind() != jsonvalue.ObjectKind) {
 				return text(v, "type") == "" || k != "content"
@@ -180,7 +180,7 @@ func messageShaped(v jsonvalue.Value) bool {
 // some instrumentations put them into one attribute. Any other text is itself.
 func blocks(v jsonvalue.Value) jsonvalue.Value {
 	said := v.Text()
-	if v = jsonvalue.String(said); !looksJSON(said) { // it is asked for its text again
+	if v = jsonvalue.String(said); !LooksLikeJSON(said) { // it is asked for its text again
 		return v
 	}
 	list, err := jsonvalue.Parse(said)
@@ -202,9 +202,9 @@ func blocks(v jsonvalue.Value) jsonvalue.Value {
 	return list
 }
 
-// holdsReplies reports whether a tool message's content is a list of replies
+// HoldsReplies reports whether a tool message's content is a list of replies
 // that name their calls themselves.
-func holdsReplies(v jsonvalue.Value, d *Dialect) bool {
+func HoldsReplies(v jsonvalue.Value, d *Dialect) bool {
 	if v.Kind() == jsonvalue.StringKind {
 		v = blocks(v)
 	}
@@ -219,8 +219,8 @@ func holdsReplies(v jsonvalue.Value, d *Dialect) bool {
 	return true
 }
 
-// langchain opens LangChain's serialised form of a message.
-func langchain(v jsonvalue.Value) (class string, kwargs jsonvalue.Value, ok bool) {
+// LangChainMessage opens LangChain's serialised form of a message.
+func LangChainMessage(v jsonvalue.Value) (class string, kwargs jsonvalue.Value, ok bool) {
 	id, found := v.Get("id")
 	kwargs, _ = v.Get("kwargs")
 	if !found || text(v, "type") != "constructor" {
@@ -237,7 +237,9 @@ func langchain(v jsonvalue.Value) (class string, kwargs jsonvalue.Value, ok bool
 	return id.Index(id.Len() - 1).Text(), kwargs, true
 }
 
-func roleOf(s string) Role {
+// RoleOf returns the role that a name stands for in any dialect, [UnknownRole] if it
+// is none.
+func RoleOf(s string) Role {
 	switch strings.ToLower(s) {
 	case "system", "developer", "systemmessage":
 		return System

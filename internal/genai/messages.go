@@ -88,7 +88,7 @@ func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
 			continue
 		}
 		recorded = true
-		calls := contentOf(d.value[a], dialect).Value
+		calls := ContentOf(d.value[a], dialect).Value
 		if calls.Kind() == jsonvalue.StringKind {
 			parsed, err := jsonvalue.Parse(calls.Text())
 			if err != nil {
@@ -163,7 +163,7 @@ func readMessages(v pcommon.Value, role Role, d *Dialect, h *histories) Messages
 	case "", "null", `""`: // nobody says nothing
 		return Messages{}
 	}
-	if looksJSON(text) {
+	if LooksLikeJSON(text) {
 		if list, ok := h.read(text, role, d); ok {
 			return Messages{Recorded: true, List: list}
 		}
@@ -178,8 +178,8 @@ func readMessages(v pcommon.Value, role Role, d *Dialect, h *histories) Messages
 	return messagesOf(jsonvalue.String(text), role, d)
 }
 
-// looksJSON reports whether text begins like a JSON array or object.
-func looksJSON(text string) bool {
+// LooksLikeJSON reports whether text begins like a JSON array or object.
+func LooksLikeJSON(text string) bool {
 	t := strings.TrimLeft(text, " \t\r\n")
 	return t != "" && (t[0] == '[' || t[0] == '{')
 }

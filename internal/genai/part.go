@@ -13,11 +13,11 @@ import (
 var (
 	callIDKeys    = []string{"call_id", "tool_call_id", "toolCallId", "callId", "toolUseId", "tool_use_id", "id", "ref"}
 	toolNameKeys  = []string{"name", "toolName", "tool_name"}
-	argumentKeys  = []string{"arguments", "args", "input", "parameters"}
-	responseKeys  = []string{"response", "result", "content", "output"}
+	ArgumentKeys  = []string{"arguments", "args", "input", "parameters"}
+	ResponseKeys  = []string{"response", "result", "content", "output"}
 	textKeys      = []string{"content", "text"}
-	callWrappers  = []string{"functionCall", "function_call", "toolUse", "tool_use", "server_tool_call", "tool_call", "function"}
-	replyWrappers = []string{"functionResponse", "function_response", "toolResult", "tool_result", "server_tool_call_response", "tool_call_response"}
+	CallWrappers  = []string{"functionCall", "function_call", "toolUse", "tool_use", "server_tool_call", "tool_call", "function"}
+	ReplyWrappers = []string{"functionResponse", "function_response", "toolResult", "tool_result", "server_tool_call_response", "tool_call_response"}
 )
 
 // partsOf reads a message's content. It answers true if nothing was recorded.
@@ -69,9 +69,9 @@ func partsAt(parts []Part, v jsonvalue.Value, d *Dialect) ([]Part, bool) {
 	return append(parts, p), true
 }
 
-// providerResults are where the items of OpenAI's Responses API keep what the
+// ProviderResults are where the items of OpenAI's Responses API keep what the
 // provider's own tools returned.
-var providerResults = map[string]string{
+var ProviderResults = map[string]string{
 	"web_search_call":       "results",
 	"file_search_call":      "results",
 	"code_interpreter_call": "outputs",
@@ -86,7 +86,7 @@ func ranByProvider(v jsonvalue.Value, d *Dialect) (call, reply Part, ok bool) {
 		return Part{}, Part{}, false
 	}
 	kind := text(v, "type")
-	key, ok := providerResults[kind]
+	key, ok := ProviderResults[kind]
 	if !ok {
 		return Part{}, Part{}, false
 	}
@@ -172,12 +172,12 @@ func providersOwn(v jsonvalue.Value, kind string) bool {
 // reply.
 func textOrWrapped(v jsonvalue.Value, kind string, d *Dialect) (Part, bool) {
 	if kind == "" {
-		for _, k := range callWrappers {
+		for _, k := range CallWrappers {
 			if inner, ok := v.Get(k); ok && inner.Kind() == jsonvalue.ObjectKind {
 				return callOf(v, d)
 			}
 		}
-		for _, k := range replyWrappers {
+		for _, k := range ReplyWrappers {
 			if inner, ok := v.Get(k); ok && inner.Kind() == jsonvalue.ObjectKind {
 				return responseOf(v, d), true
 			}
@@ -214,13 +214,13 @@ func callOf(v jsonvalue.Value, d *Dialect) (Part, bool) {
 		if p.Tool == "" {
 			p.Tool = name(v)
 		}
-		for _, k := range argumentKeys {
+		for _, k := range ArgumentKeys {
 			if a, ok := v.Get(k); ok && !a.IsNull() && !p.Content.Captured() {
 				p.Content = contentOfValue(a, d)
 				break
 			}
 		}
-		inner, key := wrapped(v, callWrappers)
+		inner, key := wrapped(v, CallWrappers)
 		if key == "" || depth == 3 {
 			break
 		}
@@ -258,10 +258,10 @@ func without(v jsonvalue.Value, key string) jsonvalue.Value {
 func responseOf(v jsonvalue.Value, d *Dialect) Part {
 	p := Part{Kind: ResponsePart, CallID: callID(v), Tool: name(v)}
 	own := false
-	inner, key := wrapped(v, replyWrappers)
+	inner, key := wrapped(v, ReplyWrappers)
 	switch {
 	case key == "":
-		for _, k := range replyWrappers { // a text, or a list, in place of the object
+		for _, k := range ReplyWrappers { // a text, or a list, in place of the object
 			if r, ok := v.Get(k); ok && !r.IsNull() {
 				p.Content, own = contentOfValue(r, d), true
 				break
@@ -281,7 +281,7 @@ func responseOf(v jsonvalue.Value, d *Dialect) Part {
 		}
 	}
 	if !own {
-		for _, k := range responseKeys {
+		for _, k := range ResponseKeys {
 			if r, ok := v.Get(k); ok {
 				p.Content, own = contentOfValue(r, d), true
 				break

@@ -156,14 +156,14 @@ func TestResult(t *testing.T) {
 		{`{a: 1}…`, nil, `text "{a: 1}…"`},
 	} {
 		t.Run(tc.text, func(t *testing.T) {
-			require.Equal(t, tc.want, dumpResult(contentOf(pcommon.NewValueStr(tc.text), tc.dialect).Result()))
+			require.Equal(t, tc.want, dumpResult(ContentOf(pcommon.NewValueStr(tc.text), tc.dialect).Result()))
 		})
 	}
 }
 
 // The text that a value was parsed from is kept for who wants the text.
 func TestResultSource(t *testing.T) {
-	source := func(text string) string { return contentOf(pcommon.NewValueStr(text), nil).Result().Source }
+	source := func(text string) string { return ContentOf(pcommon.NewValueStr(text), nil).Result().Source }
 	require.Equal(t, ` {"a" : 1}`, source(` {"a" : 1}`))
 	require.Equal(t, `{"a" : 1}`, source(`{"content":[{"type":"text","text":"{\"a\" : 1}"}]}`))
 	require.Empty(t, source(`{"structuredContent":{"a":1}}`))
@@ -246,7 +246,7 @@ func TestArguments(t *testing.T) {
 		{`{"args":["-la"]}`, openInference, `{"args":["-la"]}`},
 	} {
 		t.Run(tc.text, func(t *testing.T) {
-			v, ok := contentOf(pcommon.NewValueStr(tc.text), tc.dialect).Arguments()
+			v, ok := ContentOf(pcommon.NewValueStr(tc.text), tc.dialect).Arguments()
 			require.Equal(t, tc.want != "", ok)
 			if ok {
 				got, err := v.AppendCanonical(nil)

@@ -59,6 +59,9 @@ func bracketMarker(s string) int {
 	return 0
 }
 
+// MayBeJSON reports whether text is JSON, or the beginning of JSON that ends too early.
+func MayBeJSON(text string) bool { return jsonPrefix(text) != jsonWrong || brokenOff(text) }
+
 // brokenOff reports whether text is the beginning of a JSON text that ends too
 // early: at the text's end or before a cut marker. A text that is a marker and
 // nothing else is the beginning of anything.

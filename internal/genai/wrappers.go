@@ -33,7 +33,7 @@ func (o *opener) openObject(v jsonvalue.Value) (jsonvalue.Value, bool) {
 // toolMessage opens LangChain's message object, serialised or as a plain
 // dictionary.
 func (o *opener) toolMessage(v jsonvalue.Value) (jsonvalue.Value, bool) {
-	if _, kwargs, ok := langchain(v); ok {
+	if _, kwargs, ok := LangChainMessage(v); ok {
 		v = kwargs
 	} else if _, named := v.Get("tool_call_id"); !named || text(v, "type") != "tool" {
 		return v, false

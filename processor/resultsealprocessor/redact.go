@@ -9,6 +9,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/internal/redact"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
@@ -31,7 +32,7 @@ func newRedact(cfg *Config) redactFunc {
 	if err != nil {
 		options = genai.Options{} // refused when the configuration was validated
 	}
-	r := genai.NewRedactor(options, replace, cfg.ContentArguments)
+	r := redact.New(options, replace, cfg.ContentArguments)
 	return func(td ptrace.Traces) {
 		for p := range canonical.PlacedSpans(td) {
 			r.Redact(p.Resource.Resource(), p.Scope.Scope(), p.Span)

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package genai
+package redact
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
@@ -32,7 +33,7 @@ func redacted(t *testing.T, attributes map[string]any, events map[string]map[str
 		require.NoError(t, err)
 		return fmt.Sprintf("<%d bytes>", len(text)), true
 	}
-	NewRedactor(Options{}, replace, arguments).Redact(pcommon.NewResource(), pcommon.NewInstrumentationScope(), span)
+	New(genai.Options{}, replace, arguments).Redact(pcommon.NewResource(), pcommon.NewInstrumentationScope(), span)
 	var lines []string
 	for key, v := range span.Attributes().All() {
 		lines = append(lines, key+": "+v.AsString())
@@ -153,7 +154,7 @@ func FuzzRedactMessages(f *testing.F) {
 			return
 		}
 		whole := before + `{"type":"tool_call_response","id":"c","response":"` + secret + `"}` + after
-		if _, err := jsonvalue.Parse(whole); err != nil || !looksJSON(whole) {
+		if _, err := jsonvalue.Parse(whole); err != nil || !genai.LooksLikeJSON(whole) {
 			return
 		}
 		out := redacted(t, map[string]any{"gen_ai.input.messages": whole}, nil, false)
