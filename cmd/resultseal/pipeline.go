@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/internal/traceread"
@@ -130,20 +131,6 @@ func (j *pipeline) run(paths []string, stdin io.Reader) error {
 	return err
 }
 
-// conversations keeps the state of every conversation of the input.
-type conversations map[string]*score.Conversation
-
-// Conversation implements score.Conversations.
-func (c conversations) Conversation(id string) *score.Conversation {
-	if c[id] == nil {
-		c[id] = &score.Conversation{}
-	}
-	return c[id]
-}
-
-// Skip implements score.Conversations.
-func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }
-
 // workers score traces. Traces are independent of each other unless a protocol
 // follows conversations, whose traces are scored in order.
 type workers struct {
@@ -170,7 +157,7 @@ func (j *pipeline) start() *workers {
 	for range jobs {
 		b.running.Go(func() {
 			decoder := genai.NewDecoder(j.options)
-			store := conversations{}
+			store := conversations.Unbounded{}
 			before := &verdict{}
 			unread := &genai.UnreadScopes{}
 			defer func() {
@@ -216,7 +203,7 @@ func (b *workers) close() error {
 
 // one judges a trace. A trace that cannot be judged, which is a fault of this
 // program, costs that trace.
-func (b *workers) one(decoder *genai.Decoder, store conversations, unread *genai.UnreadScopes, v *verdict) (err error) {
+func (b *workers) one(decoder *genai.Decoder, store conversations.Unbounded, unread *genai.UnreadScopes, v *verdict) (err error) {
 	trace := v.trace
 	defer func() {
 		if failure := recover(); failure != nil {

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/explain"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
@@ -249,7 +250,7 @@ protocols:
     protocol: "!search.?search.!search.?search.end"
 `))
 	require.NoError(t, err)
-	store := conversations{}
+	store := conversations.Unbounded{}
 	var texts []string
 	for n := range byte(2) {
 		td := ptrace.NewTraces()
@@ -269,14 +270,3 @@ protocols:
 	require.Contains(t, texts[1], "It goes on in state 2, where the conversation's earlier traces left it.")
 	require.Contains(t, texts[1], "It ends in state 4, in which it may end.")
 }
-
-type conversations map[string]*score.Conversation
-
-func (c conversations) Conversation(id string) *score.Conversation {
-	if c[id] == nil {
-		c[id] = &score.Conversation{}
-	}
-	return c[id]
-}
-
-func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/describe"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
@@ -50,7 +51,7 @@ func writePage(t *testing.T, o pageOptions) string {
 		Broken: func(e *traceread.Error) error { return e },
 	}))
 	scorer := score.New(p)
-	store := conversations{}
+	store := conversations.Unbounded{}
 	b := NewBuilder(scorer.Conversational())
 	b.Content = o.content
 	n := 0
@@ -88,17 +89,6 @@ func writePage(t *testing.T, o pageOptions) string {
 	require.NoError(t, os.WriteFile(file, page, 0o600))
 	return file
 }
-
-type conversations map[string]*score.Conversation
-
-func (c conversations) Conversation(id string) *score.Conversation {
-	if c[id] == nil {
-		c[id] = &score.Conversation{}
-	}
-	return c[id]
-}
-
-func (c conversations) Skip(id string) { c[id] = score.EvictedConversation() }
 
 const unsealed = "no-action-on-an-unsealed-fact"
 

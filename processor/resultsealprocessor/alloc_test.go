@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // What a span may cost in allocations on its way through the whole processor. A

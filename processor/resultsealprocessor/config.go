@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
@@ -399,6 +400,13 @@ func (c *Config) decoding() (genai.Options, error) {
 		Dialects: c.Dialects, ConversationAttributes: c.ConversationAttributes,
 		ConversationResourceAttributes: c.ConversationResourceAttributes,
 	}.Options()
+}
+
+// conversationLimits are the limits of the states of conversations. They take at most
+// half of max_bytes, so that spans are buffered however many there are, and spans evict
+// no state.
+func (c *Config) conversationLimits() conversations.Limits {
+	return conversations.Limits{Sessions: c.MaxSessions, Bytes: c.MaxBytes / 2, StateBytes: c.MaxSessionBytes, TTL: c.SessionTTL}
 }
 
 // shards is the number of shards.

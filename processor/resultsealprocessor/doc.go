@@ -20,9 +20,8 @@
 //     batches.
 //   - It is judged in place (judge.go), at once or, if a protocol follows its
 //     conversation, by the outlet of that conversation (outlet.go), in the order of
-//     its traces. A panic in judging is caught and undone. What a protocol remembers
-//     of a conversation between its traces is in conversations.go, and who may use
-//     it when in stripes.go.
+//     its traces. A panic in judging is caught and undone. The states of conversations between their
+//     traces are in the package internal/conversations of the repository.
 //   - The outlet passes it on.
 //
 // Names under the prefix that the sender has written are removed on every path

@@ -6,7 +6,6 @@ package resultsealprocessor
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,24 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 )
-
-// heapOf is how much of the heap is in use because of what build returns.
-func heapOf(build func() any) int64 {
-	inUse := func() int64 {
-		var stats runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&stats)
-		return int64(stats.HeapAlloc)
-	}
-	before := inUse()
-	held := build()
-	after := inUse()
-	runtime.KeepAlive(held)
-	return after - before
-}
 
 // What is counted is twice what is held in memory, and rather too much than too
 // little, whatever the spans look like.
@@ -160,7 +143,7 @@ func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 		t.Skip("the race detector changes what is allocated")
 	}
 	var a *assembler
-	heap := heapOf(func() any {
+	heap := spantest.HeapOf(func() any {
 		a = newAssembler(limits{time.Hour, time.Hour, time.Hour, 1 << 30, 1 << 40, 100_000, 0})
 		traces(func(td ptrace.Traces) {
 			var unmarshal ptrace.ProtoUnmarshaler

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -37,7 +38,7 @@ type scoring struct {
 	cfg     *Config
 	options genai.Options
 	writer  *annotate.Writer
-	stripes []*stripe
+	store   *conversations.Store
 	rec     *recorder
 	logger  *zap.Logger
 	warned  *warnings
@@ -66,10 +67,7 @@ func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder)
 		logger: logger,
 		warned: newWarnings(logger),
 	}
-	n := cfg.shards()
-	for i := range n {
-		s.stripes = append(s.stripes, &stripe{n: i, kept: newConversations(cfg.conversationLimits(), rec.Forgot)})
-	}
+	s.store = conversations.New(cfg.conversationLimits(), cfg.shards(), s)
 	return s
 }
 
@@ -77,16 +75,51 @@ func newScoring(logger *zap.Logger, cfg *Config, o genai.Options, rec *recorder)
 func (s *scoring) account(keep func(bytes int64)) { s.keep = keep }
 
 // useLog implements scoringSteps.
-func (s *scoring) useLog(log *wal.Log, restored [][]storedConversation, evicted [][]storedEvicted) {
+func (s *scoring) useLog(log *wal.Log, stored *conversations.Stored) {
 	s.log = log
-	for i, stripe := range s.stripes {
-		stripe.kept.restore(restored[i])
-		run, _ := lastRun(evicted[i], stripe.kept.evicted.limit)
-		stripe.kept.evicted.restore(run)
-		stripe.kept.noting, stripe.kept.evicted.noting = true, true
-		stripe.kept.fit()
-		stripe.count(s)
+	s.store.Restore(stored)
+}
+
+// fits implements scoringSteps.
+func (s *scoring) fits(slots []int32, stored *conversations.Stored) bool {
+	return s.store.Fits(slots, stored)
+}
+
+// reshard implements scoringSteps.
+func (s *scoring) reshard(stored *conversations.Stored) []wal.Record {
+	return walRecords(s.store.Reshard(stored))
+}
+
+// walRecords returns records of conversations as the log holds them.
+func walRecords(changes []conversations.Record) []wal.Record {
+	var records []wal.Record
+	for _, c := range changes {
+		r := wal.Record{Table: wal.Conversations, Shard: c.Partition, Slot: c.Slot, Payload: c.Payload, Version: c.Version}
+		if c.Evicted {
+			r.Table = wal.Evicted
+		}
+		records = append(records, r)
 	}
+	return records
+}
+
+// HoldingSessions implements conversations.Observer.
+func (s *scoring) HoldingSessions(more int) { s.rec.HoldingSessions(more) }
+
+// HoldingBytes implements conversations.Observer.
+func (s *scoring) HoldingBytes(more int64) { s.keep(more) }
+
+// Forgot implements conversations.Observer.
+func (s *scoring) Forgot(sessions int, cause conversations.Cause) { s.rec.Forgot(sessions, cause) }
+
+// tidy gives up the conversations of a partition that are too old, and returns when
+// the next one will be.
+func (s *scoring) tidy(n int, now time.Time) (time.Time, bool) {
+	changes, next, some := s.store.Tidy(n, now)
+	if s.log != nil {
+		s.log.Acknowledge(nil, walRecords(changes))
+	}
+	return next, some
 }
 
 // begin implements scoringSteps.
@@ -133,7 +166,7 @@ func (s *scoring) bypass(ctx context.Context, next consumer.Traces) *bypass {
 // judge implements scoringSteps.
 func (s *scoring) judge(n int) (judgeFunc, func(time.Time) (time.Time, bool)) {
 	j := &judge{scoring: s}
-	return guard(j.judge, s.logger, s.rec), func(now time.Time) (time.Time, bool) { return s.stripes[n].tidy(s, now) }
+	return guard(j.judge, s.logger, s.rec), func(now time.Time) (time.Time, bool) { return s.tidy(n, now) }
 }
 
 // reader puts a finished trace into canonical form and decodes it, and judges it
@@ -270,8 +303,8 @@ func (j *judge) settle(f *finished) {
 	}
 	f.settled = true
 	now := time.Now()
-	store := j.take(f.conversations, f.revision, now)
-	defer store.giveBack() // without what is not kept below
+	store := j.store.Take(f.conversations, &f.revision.Revision, now)
+	defer store.Release() // without what is not kept below
 	if f.fin.Late {
 		v, joined := f.revision.Scorer.LateTurn(f.facts, store, j.live(f, now))
 		if v == nil {
@@ -292,7 +325,7 @@ func (j *judge) settle(f *finished) {
 		f.verdict = v
 	}
 	f.facts, f.sources = nil, nil
-	f.records = store.keep(now)
+	f.records = walRecords(store.Keep(now))
 }
 
 // count notes what a verdict says of single calls.

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/mailbox"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
@@ -58,8 +59,6 @@ type tracesProcessor struct {
 	id      component.ID
 	// continued is set if the storage holds all that was accepted before.
 	continued bool
-	// sessions are the limits of the conversations that each outlet keeps.
-	sessions conversationLimits
 
 	// senders is locked for reading by those who bring a batch, and for writing
 	// to stop.
@@ -126,9 +125,14 @@ func logWarnings(logger *zap.Logger, p *policy.Policy, now time.Time) {
 type scoringSteps interface {
 	// reader makes what prepares finished traces for their verdict.
 	reader() func(*finished)
-	// useLog is called before anything is judged: what conversations had come
-	// to and which were evicted, by outlet, and the log of what they come to now.
-	useLog(log *wal.Log, restored [][]storedConversation, evicted [][]storedEvicted)
+	// useLog is called before anything is judged: the conversations that the log held,
+	// and the log of their changes.
+	useLog(log *wal.Log, stored *conversations.Stored)
+	// fits reports whether stored conversations are in the slots that they would be given
+	// here. slots are the numbers of slots in use, by outlet.
+	fits(slots []int32, stored *conversations.Stored) bool
+	// reshard gives stored conversations other slots.
+	reshard(stored *conversations.Stored) []wal.Record
 	// account is called before everything else: what counts the memory of what
 	// conversations keep, more than before or less.
 	account(keep func(bytes int64))
@@ -156,7 +160,6 @@ func newWithScoring(logger *zap.Logger, cfg *Config, next consumer.Traces, rec *
 		logger:    logger,
 		own:       annotate.Namespace(cfg.Prefix),
 		storage:   cfg.Storage,
-		sessions:  cfg.conversationLimits(),
 		stopped:   make(chan struct{}),
 		done:      make(chan struct{}),
 		cancel:    cancel,
@@ -356,7 +359,7 @@ func (p *tracesProcessor) dispatch(parts []*tracePart, passed []*passedSpans, un
 func (p *tracesProcessor) give(f *finished) {
 	n := shardOfTrace(f.id, len(p.outlets))
 	if len(f.conversations) > 0 {
-		n = shardOfConversation(f.conversations[0], len(p.outlets))
+		n = conversations.Partition(f.conversations[0], len(p.outlets))
 	}
 	p.outlets[n].in.Put(f)
 }

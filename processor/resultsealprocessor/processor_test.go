@@ -26,9 +26,10 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -81,7 +82,11 @@ func (testScoring) reader() func(*finished) {
 
 func (testScoring) account(func(int64)) {}
 
-func (testScoring) useLog(*wal.Log, [][]storedConversation, [][]storedEvicted) {}
+func (testScoring) useLog(*wal.Log, *conversations.Stored) {}
+
+func (testScoring) fits([]int32, *conversations.Stored) bool { return true }
+
+func (testScoring) reshard(*conversations.Stored) []wal.Record { return nil }
 
 func (testScoring) begin(time.Time) {}
 

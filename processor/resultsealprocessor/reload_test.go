@@ -27,10 +27,10 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // statusHost keeps the component status that is reported to it.

@@ -4,12 +4,10 @@
 package resultsealprocessor
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/resultseal/otelcol-resultseal/internal/annotate"
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
@@ -65,32 +64,6 @@ func decodeDecided(slot int32, payload []byte) (d storedDecided, err error) {
 	return d, nil
 }
 
-type storedConversation struct {
-	slot  int32
-	id    string
-	used  time.Time
-	state []byte
-}
-
-func encodeConversation(id string, used time.Time, state []byte) []byte {
-	text := binary.LittleEndian.AppendUint64(nil, uint64(used.UnixNano())) //nolint:gosec // comes back the same
-	text = append(binary.AppendUvarint(text, uint64(len(id))), id...)      //nolint:gosec // a length
-	return append(text, state...)
-}
-
-func decodeConversation(slot int32, payload []byte) (c storedConversation, err error) {
-	if len(payload) < 9 {
-		return c, errDamaged
-	}
-	c = storedConversation{slot: slot, used: time.Unix(0, int64(binary.LittleEndian.Uint64(payload)))} //nolint:gosec // as above
-	n, size := binary.Uvarint(payload[8:])
-	if rest := payload[8+max(size, 0):]; size > 0 && n <= uint64(len(rest)) {
-		c.id, c.state = string(rest[:n]), slices.Clone(rest[n:])
-		return c, nil
-	}
-	return c, errDamaged
-}
-
 // decodeEntry reads an entry of the log: spans of one trace. An earlier release may
 // have written it, or a processor with another prefix, so it is cleaned like a batch
 // that comes in.
@@ -112,23 +85,12 @@ type stored struct {
 	own           annotate.Namespace
 	parts         []*tracePart
 	decided       []storedDecidedIn
-	conversations []storedConversationIn
-	evicted       []storedEvictedIn
+	conversations conversations.Stored
 }
 
 type storedDecidedIn struct {
 	shard int
 	storedDecided
-}
-
-type storedConversationIn struct {
-	stripe int
-	storedConversation
-}
-
-type storedEvictedIn struct {
-	stripe int
-	storedEvicted
 }
 
 // ReadEntry implements wal.Reader.
@@ -151,18 +113,10 @@ func (s *stored) ReadRecord(r wal.Record) error {
 			return err
 		}
 		s.decided = append(s.decided, storedDecidedIn{r.Shard, d})
-	case wal.Conversations:
-		c, err := decodeConversation(r.Slot, r.Payload)
-		if err != nil {
-			return err
-		}
-		s.conversations = append(s.conversations, storedConversationIn{r.Shard, c})
-	case wal.Evicted:
-		e, err := decodeEvicted(r.Slot, r.Payload)
-		if err != nil {
-			return err
-		}
-		s.evicted = append(s.evicted, storedEvictedIn{r.Shard, e})
+	default:
+		return s.conversations.Add(conversations.Record{
+			Evicted: r.Table == wal.Evicted, Partition: r.Shard, Slot: r.Slot, Payload: r.Payload,
+		})
 	}
 	return nil
 }
@@ -179,9 +133,8 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	log, err := wal.Open(ctx, client, wal.Settings{Shards: len(p.shards), Now: time.Now(), Logger: p.logger, Failed: p.recorder.StorageFailed}, s)
 	if err == nil {
 		slices.SortStableFunc(s.decided, func(a, b storedDecidedIn) int { return int(int64(a.seq) - int64(b.seq)) }) //nolint:gosec // counters
-		slices.SortStableFunc(s.conversations, func(a, b storedConversationIn) int { return a.used.Compare(b.used) })
 		if !p.fits(log, s) {
-			err = log.Reshard(ctx, len(p.shards), p.divide(s))
+			err = log.Reshard(ctx, len(p.shards), append(p.divide(s), p.scoring.reshard(&s.conversations)...))
 		}
 	}
 	if err != nil {
@@ -192,10 +145,6 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	for _, d := range s.decided {
 		decided[d.shard] = append(decided[d.shard], d.storedDecided)
 	}
-	conversations := make([][]storedConversation, len(p.outlets))
-	for _, c := range s.conversations {
-		conversations[c.stripe] = append(conversations[c.stripe], c.storedConversation)
-	}
 	p.log = log
 	for i, shard := range p.shards {
 		shard.assembler.decided.restore(decided[i])
@@ -204,11 +153,7 @@ func (p *tracesProcessor) restore(ctx context.Context, host component.Host) ([]*
 	for _, o := range p.outlets {
 		o.next.durable = true
 	}
-	evicted := make([][]storedEvicted, len(p.outlets))
-	for _, e := range s.evicted {
-		evicted[e.stripe] = append(evicted[e.stripe], e.storedEvicted)
-	}
-	p.scoring.useLog(log, conversations, evicted)
+	p.scoring.useLog(log, &s.conversations)
 	p.continued = log.Complete()
 	if len(s.parts) > 0 {
 		p.logger.Info("spans of traces that had not left before the restart are held again", zap.Int("parts", len(s.parts)))
@@ -222,33 +167,21 @@ func (p *tracesProcessor) fits(log *wal.Log, s *stored) bool {
 	if log.Shards() != len(p.shards) {
 		return false
 	}
-	for table, limit := range map[wal.Table]int{wal.Decisions: p.maxDecided(), wal.Conversations: p.sessions.limit} {
-		for _, slots := range log.Slots(table) {
-			if int(slots) > limit {
-				return false
-			}
-		}
-	}
-	evicted := map[int][]storedEvicted{}
-	for _, e := range s.evicted {
-		evicted[e.stripe] = append(evicted[e.stripe], e.storedEvicted)
-	}
-	for _, chunks := range evicted {
-		if _, whole := lastRun(chunks, p.sessions.maxEvicted()); !whole {
+	for _, slots := range log.Slots(wal.Decisions) {
+		if int(slots) > p.maxDecided() {
 			return false
 		}
 	}
-	return true
+	return p.scoring.fits(log.Slots(wal.Conversations), &s.conversations)
 }
 
 func (p *tracesProcessor) maxDecided() int { return p.shards[0].assembler.limits.decidedCache }
 
-// divide gives everything in the tables a new place, after the number of shards
-// or a limit has changed, and returns the records of the new places.
+// divide gives completed traces other slots, after the number of shards or a limit has
+// changed, and returns their records. Where there is room for fewer, those that were
+// used last stay.
 func (p *tracesProcessor) divide(s *stored) (records []wal.Record) {
 	n := len(p.shards)
-	// The last used come last in both; where there is room for fewer, they are
-	// the ones that stay.
 	room := make([]int32, n)
 	var decided []storedDecidedIn
 	for _, d := range slices.Backward(s.decided) {
@@ -260,68 +193,7 @@ func (p *tracesProcessor) divide(s *stored) (records []wal.Record) {
 		records = append(records, wal.Record{Table: wal.Decisions, Shard: d.shard, Slot: d.slot, Payload: encodeDecided(d.id, d.by, d.seq)})
 		decided = append(decided, d)
 	}
-	clear(room)
-	var conversations []storedConversationIn
-	var evicted []uint64 // the last used first
-	for _, c := range slices.Backward(s.conversations) {
-		c.stripe = shardOfConversation(c.id, n)
-		if c.slot = room[c.stripe]; int(c.slot) >= p.sessions.limit {
-			evicted = append(evicted, hashConversation(c.id))
-			continue
-		}
-		room[c.stripe]++
-		records = append(records, wal.Record{Table: wal.Conversations, Shard: c.stripe, Slot: c.slot, Payload: encodeConversation(c.id, c.used, c.state)})
-		conversations = append(conversations, c)
-	}
-	sets := p.divideEvicted(s.evicted)
-	s.decided, s.conversations, s.evicted = decided, conversations, nil
-	slices.Reverse(s.decided)
-	slices.Reverse(s.conversations)
-	for stripe, set := range sets {
-		for _, hash := range slices.Backward(evicted) {
-			if spread(hash, n) == stripe {
-				set.add(hash)
-			}
-		}
-		for _, chunk := range set.changes() {
-			records = append(records, wal.Record{Table: wal.Evicted, Shard: stripe, Slot: chunk.slot, Payload: encodeEvicted(&chunk)})
-			s.evicted = append(s.evicted, storedEvictedIn{stripe, chunk})
-		}
-	}
+	slices.Reverse(decided)
+	s.decided = decided
 	return records
-}
-
-// divideEvicted deals evicted conversations out to the stripes of their hashes,
-// those of each old stripe in their order.
-func (p *tracesProcessor) divideEvicted(old []storedEvictedIn) []*evictedSet {
-	byStripe := map[int][]storedEvicted{}
-	for _, e := range old {
-		byStripe[e.stripe] = append(byStripe[e.stripe], e.storedEvicted)
-	}
-	sets := make([]*evictedSet, len(p.shards))
-	for i := range sets {
-		sets[i] = newEvictedSet(p.sessions.maxEvicted())
-		sets[i].noting = true
-	}
-	// From the oldest, counted from the last of each stripe, on.
-	type numbered struct {
-		age  uint64
-		hash uint64
-	}
-	var all []numbered
-	for _, stripe := range slices.Sorted(maps.Keys(byStripe)) {
-		chunks := byStripe[stripe]
-		slices.SortFunc(chunks, func(a, b storedEvicted) int { return cmp.Compare(a.first, b.first) })
-		end := chunks[len(chunks)-1].end()
-		for i := range chunks {
-			for k, hash := range chunks[i].hashes {
-				all = append(all, numbered{end - chunks[i].first - uint64(k), hash}) //nolint:gosec // an index
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b numbered) int { return cmp.Compare(b.age, a.age) })
-	for _, e := range all {
-		sets[spread(e.hash, len(sets))].add(e.hash)
-	}
-	return sets
 }

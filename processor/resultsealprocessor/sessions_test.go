@@ -20,8 +20,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // The scripts in testdata/sessions run a whole processor, and show what stands

@@ -156,16 +156,11 @@ func (s *shard) passOn(out []*finished) {
 	}
 }
 
-// shardOfTrace and shardOfConversation spread ids evenly over n shards, and the
-// same everywhere and always: ids that a sender counts up, or that share a
-// prefix, must not all meet in one.
-func shardOfTrace(id pcommon.TraceID, n int) int { return spread(xxhash.Sum64(id[:]), n) }
-
-func shardOfConversation(id string, n int) int { return spread(hashConversation(id), n) }
-
-func spread(hash uint64, n int) int {
-	index, _ := bits.Mul64(hash, uint64(n)) //nolint:gosec // n is positive
-	return int(index)                       //nolint:gosec // less than n
+// shardOfTrace spreads ids evenly over n shards, and the same in every process: ids
+// that a sender counts up, or that share a prefix, must not all meet in one.
+func shardOfTrace(id pcommon.TraceID, n int) int {
+	index, _ := bits.Mul64(xxhash.Sum64(id[:]), uint64(n)) //nolint:gosec // n is positive
+	return int(index)                                      //nolint:gosec // less than n
 }
 
 // share is one shard's part of a limit on all.

@@ -16,29 +16,26 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // Ids are spread evenly, also those that are counted up, and the same in every
 // process.
 func TestShardsAreEvenAndFixed(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 16} {
-		counted, conversations := make([]int, n), make([]int, n)
+		counted := make([]int, n)
 		for i := range 10_000 {
 			var id pcommon.TraceID
 			binary.BigEndian.PutUint64(id[8:], uint64(i))
 			counted[shardOfTrace(id, n)]++
-			conversations[shardOfConversation(fmt.Sprint("conversation ", i), n)]++
 		}
 		for i := range n {
 			require.InDelta(t, 10_000/n, counted[i], 300)
-			require.InDelta(t, 10_000/n, conversations[i], 300)
 		}
 	}
 	require.Equal(t, 6, shardOfTrace(pcommon.TraceID{1, 2, 3}, 7))
-	require.Equal(t, 3, shardOfConversation("conversation", 7))
 }
 
 // A limit that is divided is not smaller than it was.

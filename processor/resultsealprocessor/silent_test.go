@@ -17,9 +17,9 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // streaming is a processor in mode stream with limits that are never reached.

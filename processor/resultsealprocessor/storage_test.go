@@ -30,9 +30,9 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // disk is a storage in memory that outlives processors. A processor is killed by

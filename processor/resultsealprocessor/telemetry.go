@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
@@ -170,7 +171,7 @@ func (r *recorder) Announce(p *policy.Policy) {
 	r.builder.ProcessorResultsealUnfollowedConversations.Add(ctx, 0)
 	r.builder.ProcessorResultsealRefusedSpans.Add(ctx, 0)
 	r.builder.ProcessorResultsealRetries.Add(ctx, 0)
-	for _, cause := range []forgottenFor{forgottenTTL, forgottenLimit} {
+	for _, cause := range []conversations.Cause{conversations.CauseTTL, conversations.CauseSessions} {
 		r.Forgot(0, cause)
 	}
 	for _, gap := range score.AllGaps() {
@@ -247,7 +248,7 @@ func (r *recorder) Holding(more int) { r.traces.Add(int64(more)) }
 func (r *recorder) HoldingSessions(more int) { r.sessions.Add(int64(more)) }
 
 // Forgot counts conversations whose state was given up.
-func (r *recorder) Forgot(sessions int, cause forgottenFor) {
+func (r *recorder) Forgot(sessions int, cause conversations.Cause) {
 	r.add(r.builder.ProcessorResultsealSessionsForgotten, int64(sessions), series{forgottenSeries, [5]string{string(cause)}})
 }
 

@@ -21,8 +21,8 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
+	"github.com/resultseal/otelcol-resultseal/internal/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/spantest"
 )
 
 // spansUnder is a batch of n spans of one scope; attributes are those of the last.

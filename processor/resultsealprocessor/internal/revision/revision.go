@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 )
@@ -19,20 +20,16 @@ import (
 // Revision is a policy that is in force, or that evaluates a trace which is not
 // completed yet. It is immutable but for its counter.
 type Revision struct {
-	Number int // 1 for the first, and one more for each that replaces another
-	Scorer *score.Scorer
+	conversations.Revision
 	// Attributes and Resource are the names of the span and resource attributes that the
 	// policy reads.
 	Attributes, Resource []string
-	// Unfollowed is the number of the latest revision, up to this one, that follows no
-	// conversations; 0 if there is none.
-	Unfollowed int
 
 	traces atomic.Int64 // buffered traces that it evaluates
 }
 
 func newRevision(p *policy.Policy, before *Revision, done <-chan struct{}) *Revision {
-	r := &Revision{Number: 1, Scorer: score.New(p).Until(done)}
+	r := &Revision{Revision: conversations.Revision{Number: 1, Scorer: score.New(p).Until(done)}}
 	r.Attributes, r.Resource = p.AttributeNames()
 	if before != nil {
 		r.Number, r.Unfollowed = before.Number+1, before.Unfollowed

@@ -13,8 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
 // Epoch is 0s in scripts: when the clock of a synctest bubble begins.
@@ -127,7 +125,7 @@ func AgentBatch(t *testing.T, lines []string) ptrace.Traces {
 	}
 	td := Batch(t, plain)
 	i := 0
-	for span := range canonical.Spans(td) {
+	for span := range eachSpan(td) {
 		o := more[i]
 		i++
 		a := span.Attributes()

@@ -6,6 +6,7 @@ package spantest
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,8 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
 // Recordings returns files of OTLP JSON lines, each with its policy file: the one of
@@ -97,7 +96,7 @@ func Texts(batches []ptrace.Traces) (texts []string) {
 func TraceTexts(traces []ptrace.Traces) map[pcommon.TraceID]string {
 	texts := map[pcommon.TraceID]string{}
 	for _, td := range traces {
-		texts[canonical.TraceID(td)] += string(Marshal(td))
+		texts[traceID(td)] += string(Marshal(td))
 	}
 	return texts
 }
@@ -147,7 +146,7 @@ func Copies(recorded []ptrace.Traces, n int) []ptrace.Traces {
 		for _, from := range recorded {
 			td := ptrace.NewTraces()
 			from.CopyTo(td)
-			for span := range canonical.Spans(td) {
+			for span := range eachSpan(td) {
 				id := span.TraceID()
 				copy(id[:8], fmt.Sprintf("%08d", i))
 				span.SetTraceID(id)
@@ -195,4 +194,26 @@ func Marshal(td ptrace.Traces) []byte {
 	var m ptrace.ProtoMarshaler
 	data, _ := m.MarshalTraces(td)
 	return data
+}
+
+// eachSpan iterates over all spans.
+func eachSpan(td ptrace.Traces) iter.Seq[ptrace.Span] {
+	return func(yield func(ptrace.Span) bool) {
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					if !yield(span) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func traceID(td ptrace.Traces) pcommon.TraceID {
+	for span := range eachSpan(td) {
+		return span.TraceID()
+	}
+	return pcommon.TraceID{}
 }

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package conversations
 
 import (
 	"cmp"
@@ -11,15 +11,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// evictedFactor times max_sessions is how many evicted conversations are
-// remembered.
-const evictedFactor = 8
-
 // evictedSet remembers the conversations that were evicted last, by a 64-bit hash
 // of their ids, so that a trace of one is not taken for its beginning. At the
 // limit the oldest is forgotten.
 //
-// Evictions are numbered. The storage holds them in chunks of so many numbers, each
+// Evictions are numbered. Records hold them in chunks of so many numbers, each
 // in a slot of its own, and a chunk is written anew when one of its numbers is
 // added.
 type evictedSet struct {
@@ -29,15 +25,15 @@ type evictedSet struct {
 	ring  []uint64       // hashes by number after base, modulo limit
 	at    map[uint64]int // the place of a hash in the ring: that of its last eviction
 	dirty []uint64       // chunks that were changed, in order
-	// noting is set if somebody asks for the chunks: a write-ahead log.
-	noting bool
+	// recording is set if changes is called.
+	recording bool
 }
 
 // evictedBytes is the memory that a hash takes, about 56 bytes with its part of the
-// index and what growing adds: twice, as in footprint.
+// index and what growing adds: twice, see Limits.
 const evictedBytes = 2 * 56
 
-// bytes is the memory that the set takes, counted as in footprint.
+// bytes is the memory that the set takes.
 func (e *evictedSet) bytes() int64 { return int64(len(e.ring)) * evictedBytes }
 
 // evictedChunk is how many numbers a chunk has.
@@ -54,9 +50,9 @@ func evictedSlots(limit int) int {
 
 func newEvictedSet(limit int) *evictedSet { return &evictedSet{limit: limit, at: map[uint64]int{}} }
 
-// hashConversation identifies a conversation among the evicted ones. It also
-// chooses the conversation's shard, so that a hash finds its shard without the id.
-func hashConversation(id string) uint64 { return xxhash.Sum64String(id) }
+// Hash returns the hash by which an evicted conversation is remembered. It also chooses
+// the conversation's partition, so that a hash finds its partition without the id.
+func Hash(id string) uint64 { return xxhash.Sum64String(id) }
 
 // add remembers an evicted conversation.
 func (e *evictedSet) add(hash uint64) {
@@ -73,7 +69,7 @@ func (e *evictedSet) add(hash uint64) {
 		e.ring[at] = hash
 	}
 	e.at[hash] = at
-	if chunk := e.n / evictedChunk; e.noting && (len(e.dirty) == 0 || e.dirty[len(e.dirty)-1] != chunk) {
+	if chunk := e.n / evictedChunk; e.recording && (len(e.dirty) == 0 || e.dirty[len(e.dirty)-1] != chunk) {
 		e.dirty = append(e.dirty, chunk)
 	}
 	e.n++
@@ -88,7 +84,7 @@ func (e *evictedSet) has(hash uint64) bool {
 	return ok
 }
 
-// changes returns the chunks that were changed since it was called last.
+// changes returns the chunks that were changed since the last call.
 func (e *evictedSet) changes() []storedEvicted {
 	if len(e.dirty) == 0 {
 		return nil
@@ -120,15 +116,15 @@ func (e *evictedSet) restore(run []storedEvicted) {
 	if len(run) == 0 || e.limit == 0 {
 		return
 	}
-	noting := e.noting
-	e.noting = false
+	recording := e.recording
+	e.recording = false
 	e.n, e.base = run[0].first, run[0].first
 	for i := range run {
 		for _, hash := range run[i].hashes {
 			e.add(hash)
 		}
 	}
-	e.noting = noting
+	e.recording = recording
 }
 
 // lastRun returns the chunks of one set whose numbers follow on one another up to
@@ -156,15 +152,16 @@ func evictedSlot(chunk uint64, limit int) int32 {
 	return int32(chunk % uint64(evictedSlots(limit))) //nolint:gosec // far below the range
 }
 
-// storedEvicted is a chunk of evicted conversations as the storage holds it: the
-// number of the first, and the hashes of all.
+// storedEvicted is a chunk of evicted conversations as a record holds it: the number of
+// the first, and the hashes of all.
 type storedEvicted struct {
-	slot   int32
-	first  uint64
-	hashes []uint64
+	partition int
+	slot      int32
+	first     uint64
+	hashes    []uint64
 }
 
-// evictedVersion begins the stored form of a chunk.
+// evictedVersion begins the payload of a chunk.
 const evictedVersion = 1
 
 func encodeEvicted(s *storedEvicted) []byte {
