@@ -66,8 +66,8 @@ func TestScoreWithDialects(t *testing.T) {
 func TestScoreRefusesBadDialects(t *testing.T) {
 	policy, trace := write(t, "policy.yaml", acmePolicy), write(t, "trace.json", acmeTrace)
 	for text, want := range map[string]string{
-		"dialects: {costum: []}":          "dialects.yaml: line 1: unknown key costum",
-		"dialects: {custom: [{name: a}]}": "dialects.yaml: dialects::custom::0 (a)::tool: nothing recognises a span",
+		"dialects: {costum: []}":          "dialects.yaml:1:12: dialects.costum: unknown key",
+		"dialects: {custom: [{name: a}]}": "dialects.yaml:1:21: dialects.custom[0].tool: nothing recognises a span",
 	} {
 		r := execute("", "score", "--policy", policy, "--dialects", write(t, "dialects.yaml", text), trace)
 		require.Equal(t, 2, r.code)
@@ -118,4 +118,35 @@ func TestNoHintForKnownInstrumentations(t *testing.T) {
 			require.NotContains(t, execute("", "score", "--policy", policy, recording).stderr, "no dialect reads", recording)
 		}
 	}
+}
+
+// validate detects a file of dialects from its keys and reports all that is wrong
+// with it, each with its place.
+func TestValidateDialects(t *testing.T) {
+	r := execute("", "validate", write(t, "dialects.yaml", acmeDialect))
+	require.Zero(t, r.code, r.stderr)
+	require.Contains(t, r.stdout, "dialects.yaml: valid (dialects)")
+
+	r = execute("", "validate", write(t, "dialects.yaml", `custom:
+  - name: acme
+    tool: [{attribute: acme.kind, valu: tool}]
+    result:
+      - {attribute: acme.out, path: "a..b"}
+`))
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.stderr, ":3:35: custom[0].tool[0].valu: unknown key; did you mean \"value\"?\n      tool: [{attribute: acme.kind, valu: tool}]\n")
+	r = execute("", "validate", write(t, "dialects.yaml", `custom:
+  - name: acme
+    tool: [{attribute: acme.kind, value: tool}]
+    result:
+      - {attribute: acme.out, path: "a..b"}
+`))
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.stderr, ":5:37: custom[0].result[0].path: \"a..b\" is no path")
+	require.Contains(t, r.stderr, "custom[0].tool_name: a tool needs a name")
+
+	r = execute("", "validate", write(t, "dialects.yaml", "dialects:\n  custom: [\n"))
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.stderr, "dialects.yaml:2:1: did not find expected node content")
+	require.NotContains(t, r.stderr, "yaml: ")
 }

@@ -253,13 +253,10 @@ func loadDialects(name string) (genai.Options, error) {
 	if err != nil {
 		return genai.Options{}, invalidArgument("--dialects: " + err.Error())
 	}
-	settings, err := genai.ReadSettings(text)
-	if err != nil {
-		return genai.Options{}, invalidArgument("--dialects: " + name + ": " + err.Error())
-	}
-	options, err := settings.Options()
-	if err != nil {
-		return genai.Options{}, invalidArgument("--dialects: " + name + ": " + strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	options, err := genai.ReadOptions(text)
+	var faults genai.Faults
+	if errors.As(err, &faults) {
+		return genai.Options{}, invalidArgument("--dialects: " + tellFaults(&documentFile{name: name, text: text}, faults))
 	}
 	return options, nil
 }

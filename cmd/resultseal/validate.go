@@ -18,6 +18,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
+	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 )
@@ -26,8 +27,9 @@ func newValidateCommand() *cobra.Command {
 	var o validateOptions
 	cmd := &cobra.Command{
 		Use:   "validate PATH... [--against TRACES...]",
-		Short: "Check contracts, fixtures and policy files",
-		Long: `Check contracts, fixtures and policy files, whose keys tell them apart.
+		Short: "Check contracts, fixtures, policies and dialects",
+		Long: `Check contracts, fixtures, policies and files of dialects. The kind of a file is
+detected from its keys.
 
 A PATH is a file, or a directory of .yaml, .yml and .json files, of which those
 with none of the keys are passed over. What is wrong is
@@ -106,11 +108,12 @@ func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code,
 	}
 	kind, sure := file.kind()
 	if !sure && !named {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy\n", name)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy, nor dialects\n", name)
 		return 0, 0, nil
 	}
 	note := ""
-	if kind == policyFile {
+	switch kind {
+	case policyFile:
 		p, err := policy.Load(name, file.text)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), err)
@@ -120,7 +123,13 @@ func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code,
 		writeReview(cmd, &review)
 		note = acknowledged(&review)
 		warned = len(review.Warnings)
-	} else {
+	case dialectsFile:
+		var faults genai.Faults
+		if _, err := genai.ReadOptions(file.text); errors.As(err, &faults) {
+			fmt.Fprintln(cmd.ErrOrStderr(), tellFaults(file, faults))
+			return 2, 0, nil
+		}
+	default:
 		warnings, err := file.check(kind, sure)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), file.locate(err))
@@ -133,6 +142,21 @@ func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code,
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid (%s)%s\n", display.Line(name), kind, note)
 	return 0, warned, err
+}
+
+// tellFaults reports what is wrong with a file of dialects, each with its place, the
+// line and a caret.
+func tellFaults(file *documentFile, faults genai.Faults) string {
+	lines := make([]string, len(faults))
+	for i := range faults {
+		f := &faults[i]
+		if f.Line == 0 {
+			lines[i] = file.name + ": " + f.String()
+			continue
+		}
+		lines[i] = file.at(f.Line, f.Column, f.String())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // writeReview writes the warnings of a policy to standard error, folded.
@@ -166,6 +190,7 @@ const (
 	contractFile fileKind = "contract"
 	fixtureFile  fileKind = "fixture"
 	policyFile   fileKind = "policy"
+	dialectsFile fileKind = "dialects"
 )
 
 // documentFile is a contract or a fixture with its text, in which places are
@@ -176,6 +201,9 @@ type documentFile struct {
 	root *yaml.Node // nil if places in the text are not known
 }
 
+// dialectsKey is a key that only a file of dialects starts a line with.
+var dialectsKey = regexp.MustCompile(`(?m)^(?:dialects|custom|conversation_attributes|conversation_resource_attributes)[ \t]*:`)
+
 // policyKey is a key that only a policy file starts a line with.
 var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols|acknowledge)[ \t]*:`)
 
@@ -184,6 +212,9 @@ var policyKey = regexp.MustCompile(`(?m)^(?:contracts|protocols|acknowledge)[ \t
 func (f *documentFile) kind() (kind fileKind, sure bool) {
 	if f.root = f.readNodes(); f.root == nil && policyKey.Match(f.text) {
 		return policyFile, true
+	}
+	if f.root == nil && dialectsKey.Match(f.text) {
+		return dialectsFile, true
 	}
 	keys, ok := f.keys()
 	if !ok {
@@ -195,6 +226,8 @@ func (f *documentFile) kind() (kind fileKind, sure bool) {
 			return fixtureFile, true
 		case "contracts", "protocols", "acknowledge":
 			return policyFile, true
+		case "dialects", "custom", "conversation_attributes", "conversation_resource_attributes":
+			return dialectsFile, true
 		case "schema_version", "claim_type", "required_fields", "freshness":
 			sure = true
 		}
@@ -244,7 +277,7 @@ func (f *documentFile) check(kind fileKind, sure bool) ([]advice, *engine.Error)
 		return nil, coded(err)
 	}
 	if !sure {
-		return nil, &engine.Error{Code: engine.CodeSchemaInvalid, Message: "the document is neither a contract, nor a fixture, nor a policy", Offset: -1}
+		return nil, &engine.Error{Code: engine.CodeSchemaInvalid, Message: "the document is neither a contract, nor a fixture, nor a policy, nor dialects", Offset: -1}
 	}
 	if kind == contractFile {
 		c, err := engine.DecodeContract(v)

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
-	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // place is where something stands in a span.
@@ -45,15 +43,15 @@ func (e *explanation) dialects(spoken *genai.Dialect) []*genai.Dialect {
 
 // valueAt finds the attribute or event of a span that holds a value which was
 // read from it.
-func (e *explanation) valueAt(span int, c *genai.Content, names func(*genai.Dialect) ([]string, []genai.EventAttribute)) (place, bool) {
+func (e *explanation) valueAt(span int, c *genai.Content, sources func(*genai.Dialect) ([]genai.Source, []genai.EventAttribute)) (place, bool) {
 	if !c.Captured() {
 		return place{}, false
 	}
 	for _, d := range e.dialects(c.Dialect) {
-		attributes, events := names(d)
-		for _, name := range attributes {
-			if v, ok := e.Spans[span].Attributes().Get(name); ok && holds(v, c) {
-				return place{"the attribute " + name, d.Name}, true
+		list, events := sources(d)
+		for _, s := range list {
+			if v, ok := e.Spans[span].Attributes().Get(s.Attribute); ok && s.Holds(v, c) {
+				return place{"the attribute " + s.Attribute, d.Name}, true
 			}
 		}
 		for _, at := range events {
@@ -61,7 +59,7 @@ func (e *explanation) valueAt(span int, c *genai.Content, names func(*genai.Dial
 				if event.Name() != at.Event {
 					continue
 				}
-				if v, ok := event.Attributes().Get(at.Key); ok && holds(v, c) {
+				if v, ok := event.Attributes().Get(at.Key); ok && (genai.Source{}).Holds(v, c) {
 					return place{"the event " + at.Event, d.Name}, true
 				}
 			}
@@ -70,27 +68,31 @@ func (e *explanation) valueAt(span int, c *genai.Content, names func(*genai.Dial
 	return place{"the span", ""}, true
 }
 
-// holds reports whether an attribute has the value.
-func holds(v pcommon.Value, c *genai.Content) bool {
-	if v.Type() == pcommon.ValueTypeStr {
-		return c.Value.Kind() == jsonvalue.StringKind && c.Value.Text() == v.Str()
-	}
-	return jsonvalue.Equal(genai.ValueOf(v), c.Value)
-}
-
-func argumentNames(d *genai.Dialect) ([]string, []genai.EventAttribute) {
+func argumentNames(d *genai.Dialect) ([]genai.Source, []genai.EventAttribute) {
 	return d.Arguments, d.EventArguments
 }
 
-func resultNames(d *genai.Dialect) ([]string, []genai.EventAttribute) { return d.Result, d.EventResult }
+func resultNames(d *genai.Dialect) ([]genai.Source, []genai.EventAttribute) {
+	return d.Result, d.EventResult
+}
 
 // messagesAt finds where a model's span holds its messages.
 func (e *explanation) messagesAt(span int, output bool) place {
 	s := e.Spans[span]
 	for _, d := range e.dialects(nil) {
-		prefixes, attributes, events := d.InputPrefix, d.Input, d.InputEvents
+		prefixes, list, events := d.InputPrefix, slices.Clone(d.Input), d.InputEvents
 		if output {
-			prefixes, attributes, events = d.OutputPrefix, append(slices.Clone(d.Output), d.OutputCalls...), d.OutputEvents
+			prefixes, list, events = d.OutputPrefix, append(slices.Clone(d.Output), d.OutputCalls...), d.OutputEvents
+		}
+		names := make([]string, 0, len(list)+len(d.Exchange))
+		for _, s := range list {
+			names = append(names, s.Attribute)
+		}
+		names = append(names, d.Exchange...)
+		for _, t := range d.Transcript {
+			if !output {
+				names = append(names, t.Attribute)
+			}
 		}
 		for _, prefix := range prefixes {
 			for key := range s.Attributes().All() {
@@ -99,7 +101,7 @@ func (e *explanation) messagesAt(span int, output bool) place {
 				}
 			}
 		}
-		for _, name := range append(slices.Clone(attributes), d.Exchange...) {
+		for _, name := range names {
 			if _, ok := s.Attributes().Get(name); ok {
 				return place{"the attribute " + name, d.Name}
 			}

@@ -21,9 +21,35 @@ func (c Content) Arguments() (jsonvalue.Value, bool) {
 		return v, ok
 	}
 	if c.Dialect != nil {
+		if inner, found := c.Dialect.eachArgument(v); found {
+			return inner, true
+		}
 		v, ok = c.Dialect.unwrapArguments(v)
 	}
 	return ofRun(v), ok
+}
+
+// Masked returns the arguments without the values in whose place there are
+// placeholders, and whether there are any.
+func Masked(arguments jsonvalue.Value) (jsonvalue.Value, bool) { return unmasked(arguments, 0) }
+
+// eachArgument takes the arguments out of an object with a member for each, and
+// others that describe them.
+func (d *Dialect) eachArgument(v jsonvalue.Value) (jsonvalue.Value, bool) {
+	if len(d.ArgumentsEach) == 0 {
+		return v, false
+	}
+	var members []jsonvalue.Member
+	for i := range v.Len() {
+		key, inner := v.Member(i)
+		for _, pattern := range d.ArgumentsEach {
+			if name, ok := fits(pattern, key); ok && name != "" {
+				members = append(members, jsonvalue.Member{Key: name, Value: inner})
+				break
+			}
+		}
+	}
+	return jsonvalue.Object(members...), len(members) > 0
 }
 
 // ofRun takes off what LangChain's tracers put around a tool's arguments: one

@@ -9,25 +9,30 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
 // call adds what one dialect says of a tool call and no earlier one said.
 func (d *Decoder) call(s *Span, r *row, dialect *Dialect, span ptrace.Span) {
 	c := &s.Call
 	if c.Tool == "" {
-		if name := d.first(r.toolName); !slices.Contains(dialect.HiddenNames, name) {
+		if name := d.firstText(r.toolName); !slices.Contains(dialect.HiddenNames, name) {
 			c.Tool = name
 		}
 	}
 	if c.ID == "" {
-		for _, a := range r.callID {
-			if c.ID = UsableID(d.text(a)); c.ID != "" {
+		for i := range r.callID {
+			if c.ID = UsableID(d.textAt(&r.callID[i])); c.ID != "" {
 				break
 			}
 		}
 	}
 	if !c.Arguments.Captured() {
 		c.Arguments = d.content(r.arguments, r.EventArguments, dialect, span)
+	}
+	if !c.Arguments.Captured() && len(r.ArgumentsEach) > 0 {
+		c.Arguments = d.each(r.ArgumentsEach, dialect)
 	}
 	if !c.Result.Captured() {
 		c.Result = d.content(r.result, r.EventResult, dialect, span)
@@ -44,6 +49,11 @@ func (d *Decoder) finishCall(s *Span, dialect *Dialect) {
 	if s.Dropped {
 		c.Arguments.Dropped = !c.Arguments.Captured()
 		c.Result.Dropped = !c.Result.Captured()
+	}
+	for i := range d.rows {
+		if r := &d.rows[i]; s.rows&(1<<i) != 0 && len(r.toolResult) > 0 && d.marked(r.toolResult, s) {
+			c.ResultOnly = true
+		}
 	}
 	if d.have[d.httpStatus] {
 		c.HTTPStatus = statusCode(d.value[d.httpStatus])
@@ -65,13 +75,14 @@ func statusCode(v pcommon.Value) int64 {
 }
 
 // content reads the first captured value among attributes, then among events.
-func (d *Decoder) content(attrs []attr, events []EventAttribute, dialect *Dialect, span ptrace.Span) Content {
-	for _, a := range attrs {
-		if d.have[a] {
-			if c := ContentOf(d.value[a], dialect); c.Captured() {
-				return c
-			}
+func (d *Decoder) content(list []source, events []EventAttribute, dialect *Dialect, span ptrace.Span) Content {
+	cut := false
+	for i := range list {
+		c := d.contentAt(&list[i], dialect)
+		if c.Captured() {
+			return c
 		}
+		cut = cut || c.Dropped
 	}
 	for _, e := range events {
 		for _, event := range span.Events().All() {
@@ -85,13 +96,31 @@ func (d *Decoder) content(attrs []attr, events []EventAttribute, dialect *Dialec
 			}
 		}
 	}
-	return Content{}
+	return Content{Dropped: cut}
+}
+
+// each collects arguments that have an attribute of their own.
+func (d *Decoder) each(patterns []string, dialect *Dialect) Content {
+	var members []jsonvalue.Member
+	for i := range d.flat {
+		f := &d.flat[i]
+		for _, p := range patterns {
+			if name, ok := fits(p, f.prefix+f.rest); ok && name != "" {
+				members = append(members, jsonvalue.Member{Key: name, Value: ValueOf(f.value)})
+				break
+			}
+		}
+	}
+	if len(members) == 0 {
+		return Content{}
+	}
+	return Content{Form: Structured, Value: jsonvalue.Object(members...), Dialect: dialect}
 }
 
 func (d *Decoder) toolFromSpanName(s *Span, dialect *Dialect) string {
 	for i := range d.rows {
 		r := &d.rows[i]
-		if !d.marked(r.tool, s) {
+		if !d.marked(r.tool, s) && !d.marked(r.toolResult, s) {
 			continue
 		}
 		for _, pattern := range r.SpanName {

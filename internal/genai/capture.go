@@ -3,7 +3,11 @@
 
 package genai
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+)
 
 // captureSetting is the capture setting of the GenAI conventions. The variable has
 // two sets of values. Instrumentations on the shared utilities
@@ -29,9 +33,87 @@ func placeholder(s string, d *Dialect) bool {
 	if d != nil && d.EmptyObject && s == "{}" {
 		return true
 	}
+	return masked(s)
+}
+
+// masked reports whether a text is a placeholder whatever the dialect is.
+func masked(s string) bool {
+	switch len(s) {
+	case len("[redacted]"), len("__redacted__"), len("<not specified>"), len("[non-text content]"):
+	default:
+		return false
+	}
 	switch strings.ToLower(s) {
 	case "[redacted]", "<redacted>", "__redacted__", "<not specified>", "[non-text content]":
 		return true
+	}
+	return false
+}
+
+// maxMaskDepth bounds how deep in a value placeholders are looked for. What is
+// nested deeper is kept.
+const maxMaskDepth = 32
+
+// unmasked returns a value without the members that are placeholders, and whether
+// there were any. An element of a list becomes null, so that the list does not
+// become shorter.
+func unmasked(v jsonvalue.Value, depth int) (jsonvalue.Value, bool) {
+	if depth > maxMaskDepth || !mayBeMasked(v, depth) {
+		return v, false
+	}
+	switch v.Kind() {
+	case jsonvalue.ObjectKind:
+		members := make([]jsonvalue.Member, 0, v.Len())
+		for i := range v.Len() {
+			key, inner := v.Member(i)
+			if inner.Kind() == jsonvalue.StringKind && masked(inner.Text()) {
+				continue
+			}
+			inner, _ = unmasked(inner, depth+1)
+			members = append(members, jsonvalue.Member{Key: key, Value: inner})
+		}
+		return jsonvalue.Object(members...), true
+	case jsonvalue.ArrayKind:
+		elems := make([]jsonvalue.Value, v.Len())
+		for i := range elems {
+			if elems[i] = v.Index(i); elems[i].Kind() == jsonvalue.StringKind && masked(elems[i].Text()) {
+				elems[i] = jsonvalue.Null()
+				continue
+			}
+			elems[i], _ = unmasked(elems[i], depth+1)
+		}
+		return jsonvalue.Array(elems...), true
+	}
+	return v, false
+}
+
+// mayBeMasked reports whether a placeholder is in an object or a list.
+func mayBeMasked(v jsonvalue.Value, depth int) bool {
+	if depth > maxMaskDepth {
+		return false
+	}
+	is := func(inner jsonvalue.Value) bool {
+		switch inner.Kind() {
+		case jsonvalue.StringKind:
+			return masked(inner.Text())
+		case jsonvalue.ObjectKind, jsonvalue.ArrayKind:
+			return mayBeMasked(inner, depth+1)
+		}
+		return false
+	}
+	switch v.Kind() {
+	case jsonvalue.ObjectKind:
+		for i := range v.Len() {
+			if _, inner := v.Member(i); is(inner) {
+				return true
+			}
+		}
+	case jsonvalue.ArrayKind:
+		for i := range v.Len() {
+			if is(v.Index(i)) {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -20,11 +20,12 @@ type Decoder struct {
 	tenants []string            // attributes of the resource that belong to a conversation's identity
 	merged  map[uint64]*Dialect // what several dialects on one span amount to, by their rows
 
-	have  []bool // have[a]: the current span has attribute a
-	value []pcommon.Value
-	set   []attr
-	seen  purpose // what the attributes of the current span are looked at for
-	flat  []flatAttribute
+	have   []bool // have[a]: the current span has attribute a
+	value  []pcommon.Value
+	set    []attr
+	seen   purpose // what the attributes of the current span are looked at for
+	flat   []flatAttribute
+	parsed []parsed // attributes of the current span that sources lead into
 
 	histories histories // of the trace that the current span belongs to
 }
@@ -201,6 +202,10 @@ func (d *Decoder) reset() {
 	}
 	clear(d.flat)
 	d.set, d.flat, d.seen = d.set[:0], d.flat[:0], 0
+	if len(d.parsed) > 0 {
+		clear(d.parsed)
+		d.parsed = d.parsed[:0]
+	}
 }
 
 // text returns a string attribute, or "".
@@ -247,7 +252,7 @@ func (d *Decoder) marked(marks []mark, s *Span) bool {
 			if !d.have[m.attr] {
 				continue
 			}
-			if m.value != "" && !markValue(m.value, d.value[m.attr]) {
+			if (m.value != "" || m.root || m.path != nil) && !d.markHolds(m) {
 				continue
 			}
 		}
@@ -264,13 +269,29 @@ func (d *Decoder) marked(marks []mark, s *Span) bool {
 	return false
 }
 
+// markHolds reports whether the attribute of a mark holds the value that the mark
+// asks for.
+func (d *Decoder) markHolds(m *mark) bool {
+	if !m.root && m.path == nil {
+		return markValue(m.value, d.value[m.attr])
+	}
+	v, ok := d.parse(m.attr)
+	if ok {
+		v, ok = follow(v, m.path)
+	}
+	if !ok || m.value == "" {
+		return ok && !v.IsNull()
+	}
+	text, scalar := v.Scalar()
+	return scalar && fitsFold(m.value, text)
+}
+
 func markValue(pattern string, v pcommon.Value) bool {
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		_, ok := fits(pattern, v.Str())
-		return ok
+		return fitsFold(pattern, v.Str())
 	case pcommon.ValueTypeBool:
-		return pattern == strconv.FormatBool(v.Bool())
+		return strings.EqualFold(pattern, strconv.FormatBool(v.Bool()))
 	case pcommon.ValueTypeInt:
 		return pattern == strconv.FormatInt(v.Int(), 10)
 	default:
@@ -289,7 +310,7 @@ func (d *Decoder) kind(s *Span) Kind {
 		}
 		switch {
 		case kind == Tool:
-		case d.marked(r.tool, s):
+		case d.marked(r.tool, s), d.marked(r.toolResult, s):
 			kind = Tool
 		case kind == Other && d.marked(r.model, s):
 			kind = Model
@@ -305,13 +326,14 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 	var spoken uint64
 	for i := range d.rows {
 		r := &d.rows[i]
-		if d.marked(r.tool, s) || d.marked(r.model, s) || d.marked(r.agent, s) {
+		if d.marked(r.tool, s) || d.marked(r.toolResult, s) || d.marked(r.model, s) || d.marked(r.agent, s) {
 			spoken |= 1 << i
 		}
 	}
 	dialect := d.merge(spoken)
 	s.Failure = d.failure(s, spoken, span)
 	s.ContentSwitch = dialect.ContentSwitch
+	s.rows = spoken
 	for i := range d.rows {
 		if spoken&(1<<i) == 0 {
 			continue
@@ -353,6 +375,10 @@ func (d *Decoder) merge(spoken uint64) *Dialect {
 		m.ResultKeys = append(m.ResultKeys, r.ResultKeys...)
 		m.BesideKeys = append(m.BesideKeys, r.BesideKeys...)
 		m.FailureKeys = append(m.FailureKeys, r.FailureKeys...)
+		m.ArgumentsEach = append(m.ArgumentsEach, r.ArgumentsEach...)
+		m.FailureText = append(m.FailureText, r.FailureText...)
+		m.Printed = append(m.Printed, r.Printed...)
+		m.Python = m.Python || r.Python
 		m.Placeholders = append(m.Placeholders, r.Placeholders...)
 		m.EmptyObject = m.EmptyObject || r.EmptyObject
 		// The user's own dialect knows best, then the most special one.

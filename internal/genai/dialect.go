@@ -24,14 +24,23 @@ type Dialect struct {
 	// ToolName holds the tool's name. SpanName are patterns with one "*" at
 	// which the span's name holds it, tried if no attribute does. HiddenNames
 	// are placeholders that some instrumentations put in place of the name.
-	ToolName, SpanName, HiddenNames []string
+	ToolName              []Source
+	SpanName, HiddenNames []string
 
-	CallID    []string
-	Arguments []string
-	Result    []string
+	CallID    []Source
+	Arguments []Source
+	Result    []Source
 	// EventArguments and EventResult stand on span events instead.
 	EventArguments, EventResult []EventAttribute
 
+	// ToolResult recognizes spans that hold the result of a call whose own span is
+	// another one, with the same call id or the nearest one before it under the
+	// same parent.
+	ToolResult []Mark
+
+	// ArgumentsEach are patterns with one "*" of names that hold one argument each,
+	// as members of the recorded arguments or as attributes. "*" is the argument.
+	ArgumentsEach []string
 	// ArgumentsKeys are wrappers around arguments ({"args": [], "kwargs": {…}}):
 	// the first that holds anything is taken off.
 	ArgumentsKeys []string
@@ -41,6 +50,13 @@ type Dialect struct {
 	// FailureKeys are single-key wrappers around what a failed call says
 	// ({"error": …}).
 	FailureKeys []string
+	// FailureText are patterns of texts that are returned in place of a result when
+	// the call failed ("Error executing tool *").
+	FailureText []string
+	// Python is set if results are written as Python prints them. Printed are the
+	// classes whose constructor calls are read as objects ("ToolResponse").
+	Python  bool
+	Printed []string
 	// EmptyObject is set if {} stands for content that was not recorded.
 	EmptyObject bool
 	// Placeholders are patterns of texts that stand for content in a message
@@ -49,8 +65,11 @@ type Dialect struct {
 
 	// FailureType are attributes that name a failure, FailureMark any further
 	// evidence of one.
-	FailureType []string
+	FailureType []Source
 	FailureMark []Mark
+	// Deferred recognizes calls that wait for an approval, Denied those that were
+	// refused and never ran.
+	Deferred, Denied []Mark
 
 	AgentName []string
 	// Conversation are attributes that name the conversation, tried before those
@@ -62,26 +81,71 @@ type Dialect struct {
 	// a whole list; InputEvents and OutputEvents span events. They are tried in
 	// this order.
 	InputPrefix, OutputPrefix []string
-	Input, Output             []string
+	Input, Output             []Source
 	InputEvents, OutputEvents []EventAttribute
 	// Exchange are attributes with one list for both: the answer is what it
 	// calls a choice.
 	Exchange []string
 	// OutputText and OutputCalls are attributes that hold an answer's text and
 	// the calls it asks for apart from each other.
-	OutputText, OutputCalls []string
+	OutputText, OutputCalls []Source
+	// Transcript are attributes with messages as one text.
+	Transcript []Transcript
+	// Definitions are attributes with the tools that a model was offered.
+	Definitions []string
+	// Elsewhere are attributes that refer to content in another storage.
+	Elsewhere []string
 
 	// ContentSwitch says how a user turns on the recording of content.
 	ContentSwitch string
 }
 
+// A Source is where one fact is: an attribute, or a part of what the attribute
+// holds.
+type Source struct {
+	Attribute string
+	// Path leads into the JSON that the attribute holds, as text or structured:
+	// names and positions, a.b[0]. "$" is the root, which reads a string that is
+	// written as JSON, in quotation marks.
+	Path string
+	// After and Before enclose the fact in a text. After may have one "*" for
+	// anything ("[TOOL INPUT: *]\n"). A text without After does not hold the fact;
+	// one without Before holds it to the end.
+	After, Before string
+}
+
+// A Transcript is an attribute that holds messages as one text: sections, with a
+// separator between them.
+type Transcript struct {
+	Attribute string
+	Separator string
+	Sections  []Section
+}
+
+// A Section is a message of a transcript. Begins is how its text begins; its "*" is
+// the call's id in a tool's answer.
+type Section struct {
+	Begins string
+	Role   Role
+}
+
+// attributes returns the sources that are whole attributes.
+func attributes(names ...string) []Source {
+	out := make([]Source, len(names))
+	for i, name := range names {
+		out[i] = Source{Attribute: name}
+	}
+	return out
+}
+
 // A Mark fits a span if everything it names holds. Value is a pattern in which
-// one "*" stands for anything; an empty Value only asks for the key.
+// one "*" stands for anything, compared in any case; an empty Value only asks for
+// the key. Path leads into the JSON that the attribute holds.
 type Mark struct {
-	Key, Value string
-	SpanName   string // pattern over the span's name
-	Scope      string // the instrumentation scope's name
-	And        *Mark  // must fit too
+	Key, Path, Value string
+	SpanName         string // pattern over the span's name
+	Scope            string // the instrumentation scope's name
+	And              *Mark  // must fit too
 }
 
 // An EventAttribute is an attribute of span events with the given name. If Key
@@ -104,4 +168,17 @@ func fits(pattern, s string) (star string, ok bool) {
 		return "", false
 	}
 	return s[len(pre) : len(s)-len(post)], true
+}
+
+// fitsFold is fits in any case.
+func fitsFold(pattern, s string) bool {
+	if _, ok := fits(pattern, s); ok {
+		return true
+	}
+	i := strings.IndexByte(pattern, '*')
+	if i < 0 {
+		return strings.EqualFold(pattern, s)
+	}
+	pre, post := pattern[:i], pattern[i+1:]
+	return len(s) >= len(pre)+len(post) && strings.EqualFold(pre, s[:len(pre)]) && strings.EqualFold(post, s[len(s)-len(post):])
 }

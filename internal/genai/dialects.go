@@ -10,6 +10,9 @@ var Conversations = []string{
 	"session.id",
 	"langfuse.session.id",
 	"traceloop.association.properties.session_id",
+	"lmnr.association.properties.session_id",
+	"gen_ai.session.id",
+	"genkit:sessionId",
 }
 
 // agentNames are the attributes that name an agent on spans that are neither a
@@ -23,7 +26,9 @@ const MaxDialects = 32
 // general conventions come first, what instrumentations add of their own after
 // them.
 var Builtin = []*Dialect{
-	conventions, conventionsMCP, openInference, // dialects_general.go
+	conventions, conventionsMCP, crewAI, openInference, // dialects_general.go, dialects_platforms.go
 	traceloop, traceloopMCP, vercel, langfuse, langsmith, // dialects_frameworks.go
-	mastra, googleADK, strands, pydanticAI, springAI,
+	mastra, adkJava, googleADK, strands, pydanticAI, springAI, // dialects_agents.go
+	claudeCode, geminiCLI, liveKit, genkit, agent365,
+	mlflow, laminar, spanKind, logfireAgents, logfireMCP, // dialects_platforms.go
 }

@@ -4,6 +4,8 @@
 package genai
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
@@ -47,6 +49,11 @@ func eventMessages(events []EventAttribute, role Role, dialect *Dialect, span pt
 			}
 			list.Recorded = true
 			if m, ok := messageOf(eventBody(event), e.Role, dialect); ok {
+				if n := len(list.List); n > 0 && onlyAsks(&list.List[n-1]) && onlyAsks(&m) {
+					// One answer that is recorded as an event for each call.
+					list.List[n-1].Parts = append(list.List[n-1].Parts, m.Parts...)
+					break
+				}
 				list.List = append(list.List, m)
 			} else {
 				list.List = append(list.List, Message{Role: e.Role, Uncaptured: true})
@@ -55,6 +62,12 @@ func eventMessages(events []EventAttribute, role Role, dialect *Dialect, span pt
 		}
 	}
 	return list
+}
+
+// onlyAsks reports whether a message is an assistant's that asks for calls and says
+// nothing.
+func onlyAsks(m *Message) bool {
+	return m.Role == Assistant && len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind != CallPart })
 }
 
 // eventBody returns an event's attributes as an object. What is JSON there in

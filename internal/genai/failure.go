@@ -32,16 +32,26 @@ func (d *Decoder) failure(s *Span, spoken uint64, span ptrace.Span) Failure {
 			}
 		}
 	}
-	marked := false
+	marked, deferred, denied := false, false, false
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i < d.custom && spoken&(1<<i) == 0 {
 			continue
 		}
 		if f.Type == "" {
-			f.Type = d.first(r.failureType)
+			f.Type = d.firstText(r.failureType)
 		}
 		marked = marked || d.marked(r.failure, s)
+		if spoken&(1<<i) != 0 {
+			deferred = deferred || d.marked(r.deferred, s)
+			denied = denied || d.marked(r.denied, s)
+		}
+	}
+	if denied || deferred {
+		if f.Kind, f.Evident = Interrupted, true; denied {
+			f.Kind = Denied
+		}
+		return f
 	}
 	f.Evident = f.Exception || f.Type != "" || marked
 	if span.Status().Code() == ptrace.StatusCodeError {
@@ -110,7 +120,7 @@ func cancelled(name string) bool {
 func interrupt(name string) bool {
 	switch className(name) {
 	case "graphinterrupt", "nodeinterrupt", "interrupt", "interruptexception", "approvalrequired", "approvalrequirederror", "calldeferred",
-		"humaninputrequired", "humaninterrupt", "toolapprovalrequired", "deferredtoolcall", "userinputrequired":
+		"humaninputrequired", "humaninterrupt", "toolapprovalrequired", "deferredtoolcall", "toolinterrupterror", "userinputrequired":
 		return true
 	}
 	return false

@@ -131,6 +131,11 @@ func (m *Message) addCalls(v jsonvalue.Value, d *Dialect) {
 		}
 		known := len(m.Parts)
 		for _, call := range elements(calls) {
+			if call.Kind() == jsonvalue.StringKind && LooksLikeJSON(call.Text()) { // a list of JSON texts
+				if parsed, err := jsonvalue.Parse(call.Text()); err == nil {
+					call = parsed
+				}
+			}
 			if p, ok := callOf(call, d); ok && !m.asks(p.CallID, known) {
 				m.Parts = append(m.Parts, p)
 				m.Uncaptured = false

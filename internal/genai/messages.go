@@ -31,6 +31,9 @@ func (d *Decoder) messages(s *Span, r *row, dialect *Dialect, span ptrace.Span) 
 	if !s.Input.Recorded {
 		s.Input = d.messageList(r.input, r.InputPrefix, r.InputEvents, User, dialect, span)
 	}
+	if !s.Input.Recorded {
+		s.Input = d.transcript(r, dialect)
+	}
 	if !s.Output.Recorded {
 		s.Output = d.messageList(r.output, r.OutputPrefix, r.OutputEvents, Assistant, dialect, span)
 	}
@@ -57,6 +60,13 @@ func (d *Decoder) exchange(r *row, dialect *Dialect) (input, output Messages) {
 				asked = append(asked, e)
 			}
 		}
+		if len(chosen) == 0 { // the answer is what the assistant says last
+			n := len(asked)
+			for n > 0 && RoleOf(text(asked[n-1], "role")) == Assistant {
+				n--
+			}
+			asked, chosen = asked[:n], asked[n:]
+		}
 		return messagesOf(jsonvalue.Array(asked...), User, dialect), messagesOf(jsonvalue.Array(chosen...), Assistant, dialect)
 	}
 	return Messages{}, Messages{}
@@ -76,19 +86,19 @@ func valueOfList(v pcommon.Value) jsonvalue.Value {
 func (d *Decoder) answer(r *row, dialect *Dialect) Messages {
 	m := Message{Role: Assistant}
 	recorded := false
-	for _, a := range r.outputText {
-		if d.have[a] {
+	for i := range r.outputText {
+		if d.have[r.outputText[i].attr] {
 			recorded = true
-			m.Parts = append(m.Parts, Part{Kind: TextPart, Text: d.text(a)})
+			m.Parts = append(m.Parts, Part{Kind: TextPart, Text: d.textAt(&r.outputText[i])})
 			break
 		}
 	}
-	for _, a := range r.outputCalls {
-		if !d.have[a] {
+	for i := range r.outputCalls {
+		if !d.have[r.outputCalls[i].attr] {
 			continue
 		}
 		recorded = true
-		calls := ContentOf(d.value[a], dialect).Value
+		calls := d.contentAt(&r.outputCalls[i], dialect).Value
 		if calls.Kind() == jsonvalue.StringKind {
 			parsed, err := jsonvalue.Parse(calls.Text())
 			if err != nil {
@@ -125,17 +135,27 @@ func elements(v jsonvalue.Value) []jsonvalue.Value {
 	}
 }
 
-func (d *Decoder) messageList(attrs []attr, prefixes []string, events []EventAttribute, role Role, dialect *Dialect, span ptrace.Span) Messages {
+func (d *Decoder) messageList(list []source, prefixes []string, events []EventAttribute, role Role, dialect *Dialect, span ptrace.Span) Messages {
 	for _, p := range prefixes {
 		if v, ok := d.unflatten(p + "."); ok {
 			return messagesOf(v, role, dialect)
 		}
 	}
-	for _, a := range attrs {
-		if d.have[a] {
-			if m := readMessages(d.value[a], role, dialect, &d.histories); m.Recorded {
-				return m
-			}
+	for i := range list {
+		s := &list[i]
+		if !d.have[s.attr] {
+			continue
+		}
+		var m Messages
+		if s.whole() {
+			m = readMessages(d.value[s.attr], role, dialect, &d.histories)
+		} else if v, ok, cut := d.at(s); cut {
+			m = Messages{Recorded: true, Broken: true}
+		} else if ok {
+			m = messagesOf(v, role, dialect)
+		}
+		if m.Recorded {
+			return m
 		}
 	}
 	return eventMessages(events, role, dialect, span)
@@ -221,6 +241,13 @@ func messagesOf(v jsonvalue.Value, role Role, d *Dialect) Messages {
 	}
 }
 
+// listed returns the answers in a response of Gemini's, of which there is a list
+// where they were streamed.
+func listed(v jsonvalue.Value) (jsonvalue.Value, bool) {
+	inner, ok := v.Get("candidates")
+	return inner, ok && inner.Kind() == jsonvalue.ArrayKind
+}
+
 // looseMessages reads a list whose elements are messages, or parts that stand
 // outside any: OpenAI's Responses API puts calls and results between the
 // messages. A call is then its asker's message, a result a tool's. It answers
@@ -234,6 +261,11 @@ func looseMessages(v jsonvalue.Value, role Role, d *Dialect) (list []Message, is
 		e := v.Index(i)
 		if m, isMessage := messageOf(e, role, d); isMessage {
 			list, open = append(list, m), -1
+			continue
+		}
+		if inner, several := listed(e); several {
+			more, _, good := looseMessages(inner, role, d)
+			list, open, ok = append(list, more...), -1, ok && good
 			continue
 		}
 		parts, isPart := partsAt(nil, e, d)

@@ -16,3 +16,22 @@ func (d *Decoder) Dialects() []*Dialect {
 // FlatPrefix returns the prefix of an attribute that is one field of a flattened list of
 // messages, with its final dot; "" for any other attribute.
 func (d *Decoder) FlatPrefix(attribute string) string { return d.prefix(attribute) }
+
+// Dialects returns the dialects that the span was read by, a bit for each at its
+// position in [Decoder.Dialects].
+func (s *Span) Dialects() uint64 { return s.rows }
+
+// HoldsArgument reports whether an attribute holds one argument of a call.
+func (d *Decoder) HoldsArgument(key string) bool {
+	if d.prefix(key) == "" {
+		return false
+	}
+	for i := range d.rows {
+		for _, pattern := range d.rows[i].ArgumentsEach {
+			if _, ok := fits(pattern, key); ok {
+				return true
+			}
+		}
+	}
+	return false
+}

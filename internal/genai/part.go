@@ -16,8 +16,8 @@ var (
 	ArgumentKeys  = []string{"arguments", "args", "input", "parameters"}
 	ResponseKeys  = []string{"response", "result", "content", "output"}
 	textKeys      = []string{"content", "text"}
-	CallWrappers  = []string{"functionCall", "function_call", "toolUse", "tool_use", "server_tool_call", "tool_call", "function"}
-	ReplyWrappers = []string{"functionResponse", "function_response", "toolResult", "tool_result", "server_tool_call_response", "tool_call_response"}
+	CallWrappers  = []string{"functionCall", "function_call", "toolUse", "tool_use", "server_tool_call", "tool_call", "toolRequest", "function"}
+	ReplyWrappers = []string{"functionResponse", "function_response", "toolResult", "tool_result", "server_tool_call_response", "tool_call_response", "toolResponse"}
 )
 
 // partsOf reads a message's content. It answers true if nothing was recorded.

@@ -25,6 +25,13 @@ type Result struct {
 	// Failed is set if a wrapper says that the call failed (isError, an error
 	// status).
 	Failed bool
+	// Denied is set if a wrapper says that the call was refused and never ran.
+	Denied bool
+	// Rendering is set if the result was made for a model from what the tool returned.
+	Rendering bool
+	// Masked is set if placeholders stand in place of some of its values. Value is
+	// without these.
+	Masked bool
 	// Conflict is set if the result contradicts itself: content blocks that are no
 	// rendering of the structure beside them, an isError that is no boolean.
 	Conflict bool
@@ -76,14 +83,20 @@ func (c Content) Result() Result {
 	}
 	r := o.result
 	if r.State == NotCaptured {
+		return Result{Failed: r.Failed, Denied: r.Denied, Conflict: r.Conflict, MCP: r.MCP, CallID: r.CallID, Tool: r.Tool}
+	}
+	if r.Value, r.Masked = unmasked(v, 0); r.Masked && r.Value.Len() == 0 {
 		return Result{Failed: r.Failed, Conflict: r.Conflict, MCP: r.MCP, CallID: r.CallID, Tool: r.Tool}
 	}
-	r.Value = v
+	if r.Masked {
+		v, r.Source = r.Value, ""
+	}
 	if v.Kind() == jsonvalue.StringKind {
 		r.Source = ""
 		if r.State == Captured {
 			r.Kind = engine.KindText
 		}
+		r.Failed = r.Failed || o.dialect.failureText(v.Text())
 	} else if code, ok := exitCode(v); ok {
 		r.Kind, r.ExitCode = engine.KindStdio, code
 	}
@@ -129,6 +142,9 @@ func (o *opener) openText(v jsonvalue.Value) (jsonvalue.Value, bool) {
 		return v, false
 	}
 	if !jsonStart(text, !fresh) {
+		if printed, ok := o.printed(text); ok {
+			return printed, true
+		}
 		if fresh && onlyMarker(text) {
 			o.result.State = Truncated
 		}
@@ -136,6 +152,9 @@ func (o *opener) openText(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	}
 	parsed, err := jsonvalue.Parse(text)
 	if err != nil {
+		if printed, ok := o.printed(text); ok {
+			return printed, true
+		}
 		if brokenOff(text) {
 			o.result.State = Truncated
 		}
@@ -146,6 +165,19 @@ func (o *opener) openText(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	}
 	o.result.Source = text
 	return parsed, true
+}
+
+// printed reads a result as Python prints it.
+func (o *opener) printed(text string) (jsonvalue.Value, bool) {
+	if o.dialect == nil || !o.dialect.Python && len(o.dialect.Printed) == 0 {
+		return jsonvalue.Value{}, false
+	}
+	literal, ok := pythonResult(text, o.dialect.Printed)
+	if !ok {
+		return jsonvalue.Value{}, false
+	}
+	v, err := jsonvalue.Parse(literal)
+	return v, err == nil
 }
 
 // jsonStart reports whether a text may be JSON, or an object or an array.
@@ -188,6 +220,20 @@ func Nothing(text string) bool {
 	switch strings.TrimSpace(text) {
 	case "", "None", "null", "undefined", "nil":
 		return true
+	}
+	return false
+}
+
+// failureText reports whether a text is one that the dialect returns for a call that
+// failed.
+func (d *Dialect) failureText(text string) bool {
+	if d == nil {
+		return false
+	}
+	for _, pattern := range d.FailureText {
+		if _, ok := fits(pattern, text); ok {
+			return true
+		}
 	}
 	return false
 }

@@ -159,9 +159,9 @@ func TestReadSettings(t *testing.T) {
 	require.Equal(t, "acme", s.Dialects.Custom[0].Name)
 
 	for text, want := range map[string]string{
-		"dialects: {custom: [{nam: acme}]}":                      "line 1: unknown key nam",
-		"dialects:\n  custom:\n    - {name: [a]}":                "line 3: cannot unmarshal !!seq into string",
-		"conversation: [a]":                                      "line 1: unknown key conversation",
+		"dialects: {custom: [{nam: acme}]}":                      "1:22: dialects.custom[0].nam: unknown key; did you mean \"name\"?",
+		"dialects:\n  custom:\n    - {name: [a]}":                "3:14: dialects.custom[0].name: must be a string, not a list",
+		"conversation: [a]":                                      "1:1: conversation: unknown key; did you mean \"conversation_attributes\"?",
 		"dialects: {":                                            "did not find expected node content",
 		"custom: [{name: a}]\ndialects: {custom: [{name: b}]}\n": "custom stands twice",
 	} {

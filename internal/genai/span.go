@@ -82,6 +82,7 @@ type Span struct {
 	// detached is how many attributes there were, once most of them are gone;
 	// see [Span.Detach].
 	detached int
+	rows     uint64 // the dialects that were read, by their place in the table
 	// nameHash stands for the name of a span that is [Bare].
 	nameHash uint64
 }
@@ -118,6 +119,9 @@ type ToolCall struct {
 	HTTPStatus int64
 	// Carrier is set for the span of a transport, see [Dialect].
 	Carrier bool
+	// ResultOnly is set for a span that holds the result of a call whose own span is
+	// another one.
+	ResultOnly bool
 }
 
 // Failure is what a span records about having failed.
@@ -148,6 +152,8 @@ const (
 	Cancelled
 	// Interrupted is a call that waits for somebody: no failure and no result.
 	Interrupted
+	// Denied is a call that somebody refused: it never ran.
+	Denied
 )
 
 // Role is who a message is from.

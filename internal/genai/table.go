@@ -3,7 +3,10 @@
 
 package genai
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // attr numbers an attribute name of the table.
 type attr int32
@@ -32,22 +35,28 @@ type table struct {
 
 	// Most attributes of most spans are in no dialect. They are told by their
 	// first byte and length, without a look at the map.
-	lengths  [256]uint64 // by first byte: the lengths of names, modulo 64
-	prefixed [256]bool   // by first byte: a prefix begins so
-	named    [256]bool   // by first byte: a mark over the span's name alone begins so
+	lengths  [256]uint64   // by first byte: the lengths of names, modulo 64
+	prefixed [256][]string // by first byte: the prefixes that begin so
+	named    [256]bool     // by first byte: a mark over the span's name alone begins so
 }
 
 // row is a Dialect with its names resolved.
 type row struct {
 	*Dialect
-	tool, model, agent, noCall, failure              []mark
-	toolName, callID, arguments, result              []attr
-	failureType, agentName                           []attr
-	input, output, exchange, outputText, outputCalls []attr
+	tool, toolResult, model, agent, noCall []mark
+	failure, deferred, denied              []mark
+	toolName, callID, arguments, result    []source
+	failureType                            []source
+	agentName, exchange                    []attr
+	input, output, outputText, outputCalls []source
+	transcript                             []attr // of Dialect.Transcript
+	definitions, elsewhere                 []attr
 }
 
 type mark struct {
 	attr     attr // -1: none
+	path     []pathStep
+	root     bool
 	value    string
 	spanName string
 	scope    string
@@ -67,28 +76,37 @@ func compile(dialects []*Dialect, custom int, conversations []string) *table {
 		t.rows = append(t.rows, row{
 			Dialect:     d,
 			tool:        t.marks(d.Tool, forMark),
+			toolResult:  t.marks(d.ToolResult, forMark),
 			model:       t.marks(d.Model, forMark),
 			agent:       t.marks(d.Agent, forMark),
 			noCall:      t.marks(d.NoCall, forMark),
 			failure:     t.marks(d.FailureMark, 0),
-			toolName:    t.attrs(d.ToolName, 0),
-			callID:      t.attrs(d.CallID, 0),
-			arguments:   t.attrs(d.Arguments, 0),
-			result:      t.attrs(d.Result, 0),
-			failureType: t.attrs(d.FailureType, 0),
+			deferred:    t.marks(d.Deferred, 0),
+			denied:      t.marks(d.Denied, 0),
+			toolName:    t.sources(d.ToolName, 0),
+			callID:      t.sources(d.CallID, 0),
+			arguments:   t.sources(d.Arguments, 0),
+			result:      t.sources(d.Result, 0),
+			failureType: t.sources(d.FailureType, 0),
 			agentName:   t.attrs(d.AgentName, 0),
-			input:       t.attrs(d.Input, 0),
-			output:      t.attrs(d.Output, 0),
+			input:       t.sources(d.Input, 0),
+			output:      t.sources(d.Output, 0),
 			exchange:    t.attrs(d.Exchange, 0),
-			outputText:  t.attrs(d.OutputText, 0),
-			outputCalls: t.attrs(d.OutputCalls, 0),
+			outputText:  t.sources(d.OutputText, 0),
+			outputCalls: t.sources(d.OutputCalls, 0),
+			transcript:  t.transcripts(d.Transcript),
+			definitions: t.attrs(d.Definitions, 0),
+			elsewhere:   t.attrs(d.Elsewhere, 0),
 		})
 		t.conversations = append(t.conversations, t.attrs(d.Conversation, forConversation)...)
 		for _, prefixes := range [][]string{d.InputPrefix, d.OutputPrefix} {
 			for _, p := range prefixes {
-				t.prefixes = append(t.prefixes, p+".")
-				t.prefixed[p[0]] = true
+				t.addPrefix(p + ".")
 			}
+		}
+		for _, p := range d.ArgumentsEach {
+			prefix, _, _ := strings.Cut(p, "*")
+			t.addPrefix(prefix)
 		}
 	}
 	t.conversations = append(t.conversations, t.attrs(conversations, forConversation)...)
@@ -118,10 +136,30 @@ func (t *table) attrs(names []string, p purpose) []attr {
 	return out
 }
 
+func (t *table) transcripts(list []Transcript) []attr {
+	out := make([]attr, len(list))
+	for i, l := range list {
+		out[i] = t.attrs([]string{l.Attribute}, 0)[0]
+	}
+	return out
+}
+
+// addPrefix notes a prefix of attributes that are read together.
+func (t *table) addPrefix(prefix string) {
+	if prefix != "" && !slices.Contains(t.prefixes, prefix) {
+		t.prefixes = append(t.prefixes, prefix)
+		t.prefixed[prefix[0]] = append(t.prefixed[prefix[0]], prefix)
+	}
+}
+
 func (t *table) marks(marks []Mark, p purpose) []mark {
 	out := make([]mark, len(marks))
 	for i, m := range marks {
 		out[i] = mark{attr: -1, value: m.Value, spanName: m.SpanName, scope: m.Scope}
+		if m.Path != "" {
+			out[i].path, _ = parsePath(m.Path) // a checked row has no error
+			out[i].root = len(out[i].path) == 0
+		}
 		if m.Key != "" {
 			out[i].attr = t.attrs([]string{m.Key}, p)[0]
 		}
@@ -158,10 +196,10 @@ func (t *table) lookup(name string) (attr, bool) {
 
 // prefix returns the flattened prefix that a name begins with, "" for none.
 func (t *table) prefix(name string) string {
-	if name == "" || !t.prefixed[name[0]] {
+	if name == "" {
 		return ""
 	}
-	for _, p := range t.prefixes {
+	for _, p := range t.prefixed[name[0]] {
 		if strings.HasPrefix(name, p) {
 			return p
 		}

@@ -120,14 +120,21 @@ func either(v jsonvalue.Value, keys ...string) (jsonvalue.Value, bool) {
 
 // typed opens the AI SDK's {"type": "json", "value": …}.
 func (o *opener) typed(v jsonvalue.Value) (jsonvalue.Value, bool) {
+	if text(v, "type") == "execution-denied" && v.Len() <= 4 {
+		o.result.Denied, o.result.State = true, NotCaptured
+		return v, false
+	}
 	inner, ok := v.Get("value")
 	if !ok || v.Len() > 3 {
 		return v, false
 	}
 	switch text(v, "type") {
-	case "json", "text", "content":
+	case "content": // toModelOutput
+		o.result.Rendering = true
 		return inner, true
-	case "error-text", "error-json", "execution-denied":
+	case "json", "text":
+		return inner, true
+	case "error-text", "error-json":
 		o.result.Failed = true
 		return inner, true
 	}
@@ -150,7 +157,7 @@ func (o *opener) keyed(v jsonvalue.Value) (jsonvalue.Value, bool) {
 		case !found && v.Len() == 1 && slices.Contains(o.dialect.FailureKeys, key):
 			found, value, failed = true, inner, true
 		case slices.Contains(o.dialect.BesideKeys, key):
-			if key == "is_error" || key == "isError" {
+			if key == "is_error" || key == "isError" || key == "is_interrupted" {
 				failed = failed || inner.Bool()
 				conflict = conflict || !inner.IsNull() && inner.Kind() != jsonvalue.BoolKind
 			}

@@ -23,7 +23,8 @@ type Redactor struct {
 	replace       Replace
 	withArguments bool
 
-	results, arguments map[string]bool // attributes that hold one on a tool span
+	results, arguments map[string]uint64 // attributes that hold one on a tool span, and the dialects that the span has to be of
+	transcripts        map[string]*genai.Transcript
 	messages           map[string]bool // attributes that may hold messages on any span
 	callLists          map[string]bool // attributes that hold a list of calls
 	events             map[string][]eventLocation
@@ -54,14 +55,22 @@ const (
 func New(o genai.Options, replace Replace, withArguments bool) *Redactor {
 	r := &Redactor{
 		options: o, decoder: genai.NewDecoder(o), replace: replace, withArguments: withArguments,
-		results: map[string]bool{}, arguments: map[string]bool{}, messages: map[string]bool{}, callLists: map[string]bool{},
+		results: map[string]uint64{}, arguments: map[string]uint64{}, transcripts: map[string]*genai.Transcript{},
+		messages: map[string]bool{}, callLists: map[string]bool{},
 		events: map[string][]eventLocation{},
 	}
-	for _, d := range r.decoder.Dialects() {
-		add(r.results, d.Result)
-		add(r.arguments, d.Arguments)
-		for _, names := range [][]string{d.Result, d.Arguments, d.Input, d.Output, d.Exchange, d.OutputCalls} {
-			add(r.messages, names)
+	for i, d := range r.decoder.Dialects() {
+		addContent(r.results, d.Result, 1<<i)
+		addContent(r.arguments, d.Arguments, 1<<i)
+		for _, list := range [][]genai.Source{d.Result, d.Arguments, d.Input, d.Output, d.OutputCalls} {
+			add(r.messages, list)
+		}
+		for _, name := range d.Exchange {
+			r.messages[name] = true
+		}
+		for n := range d.Transcript {
+			t := &d.Transcript[n]
+			r.messages[t.Attribute], r.transcripts[t.Attribute] = true, t
 		}
 		add(r.callLists, d.OutputCalls)
 		for _, e := range d.EventResult {
@@ -79,9 +88,21 @@ func New(o genai.Options, replace Replace, withArguments bool) *Redactor {
 	return r
 }
 
-func add(set map[string]bool, names []string) {
-	for _, name := range names {
-		set[name] = true
+func add(set map[string]bool, list []genai.Source) {
+	for _, s := range list {
+		set[s.Attribute] = true
+	}
+}
+
+// addContent adds attributes that hold content. One of which only a part does may be
+// anything else on spans of other dialects.
+func addContent(set map[string]uint64, list []genai.Source, dialect uint64) {
+	for _, s := range list {
+		if s.Path != "" {
+			set[s.Attribute] |= dialect
+		} else {
+			set[s.Attribute] = ^uint64(0)
+		}
 	}
 }
 
@@ -97,7 +118,7 @@ func (r *Redactor) Redact(resource pcommon.Resource, scope pcommon.Instrumentati
 	var s genai.Span
 	r.decoder.Decode(&s, resource, scope, span)
 	tool := s.Kind == genai.Tool
-	r.attributes(span.Attributes(), tool)
+	r.attributes(span.Attributes(), tool, s.Dialects())
 	for _, event := range span.Events().All() {
 		r.event(event, tool)
 	}
@@ -111,13 +132,20 @@ func (r *Redactor) strip(span ptrace.Span) {
 	span.Events().RemoveIf(func(e ptrace.SpanEvent) bool { return r.events[e.Name()] != nil })
 }
 
-func (r *Redactor) attributes(m pcommon.Map, tool bool) {
+func (r *Redactor) attributes(m pcommon.Map, tool bool, dialects uint64) {
 	flat := r.flatFields(m)
 	m.RemoveIf(func(key string, v pcommon.Value) bool {
 		switch {
-		case tool && r.results[key]:
+		case tool && r.results[key]&dialects != 0:
 			return r.whole(v, result)
-		case tool && r.arguments[key]:
+		case tool && r.arguments[key]&dialects != 0:
+			return r.withArguments && r.whole(v, arguments)
+		case r.transcripts[key] != nil && v.Type() == pcommon.ValueTypeStr:
+			v.SetStr(r.transcripts[key].EditAnswers(v.Str(), func(answer string) string {
+				text, _ := r.replacement(jsonvalue.String(answer), result)
+				return text
+			}))
+		case r.decoder.HoldsArgument(key):
 			return r.withArguments && r.whole(v, arguments)
 		case r.callLists[key]:
 			r.callList(v)

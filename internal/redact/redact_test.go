@@ -5,6 +5,8 @@ package redact
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit"
 )
 
 // redacted runs a redactor that writes <…> in place of content over a span with
@@ -160,4 +163,47 @@ func FuzzRedactMessages(f *testing.F) {
 		out := redacted(t, map[string]any{"gen_ai.input.messages": whole}, nil, false)
 		require.NotContains(t, out, secret)
 	})
+}
+
+// Nothing of what a tool returned is left in what instrumentations emit, whatever
+// attribute it is in.
+func TestReconstructionsAreRedacted(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "score", "testdata", "reconstructed", "*.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	level := regexp.MustCompile(`level[\\"']*\s*:\s*[\\"']*\d`)
+	r := New(genai.Options{}, func(jsonvalue.Value) (string, bool) { return "<removed>", true }, true)
+	met := 0
+	for _, file := range files {
+		if filepath.Base(file) == "policy.yaml" {
+			continue
+		}
+		reconstruction := testkit.ReadReconstruction(t, file)
+		for _, td := range reconstruction.Traces(t) {
+			for _, rs := range td.ResourceSpans().All() {
+				for _, ss := range rs.ScopeSpans().All() {
+					for _, span := range ss.Spans().All() {
+						met += len(level.FindAllString(flatten(span), -1))
+						r.Redact(rs.Resource(), ss.Scope(), span)
+						require.NotRegexp(t, level, flatten(span), "%s: %s", file, span.Name())
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, met, 15)
+}
+
+// flatten returns the attributes of a span and of its events as one text.
+func flatten(span ptrace.Span) string {
+	var b strings.Builder
+	for key, v := range span.Attributes().All() {
+		b.WriteString(key + "=" + v.AsString() + "\n")
+	}
+	for _, e := range span.Events().All() {
+		for key, v := range e.Attributes().All() {
+			b.WriteString(key + "=" + v.AsString() + "\n")
+		}
+	}
+	return b.String()
 }

@@ -233,7 +233,7 @@ func (t *trace) asksOnly(m *genai.Message, asked map[string]*genai.Part) bool {
 		if q == nil || q.Tool != p.Tool {
 			return false
 		}
-		if a, b := t.args(&p.Content), t.args(&q.Content); a.known && b.known && compareArguments(a.value, b.value) == different {
+		if a, b := t.args(&p.Content), t.args(&q.Content); a.known && b.known && !a.masked && !b.masked && compareArguments(a.value, b.value) == different {
 			return false
 		}
 		found = true

@@ -22,12 +22,12 @@ const (
 // compare holds arguments against all that a call is known to have had.
 func (c *calls) compare(k *call, other *genai.Content) likeness {
 	b := c.t.args(other)
-	if !b.known {
+	if !b.known || b.masked {
 		return unknown
 	}
 	found := unknown
 	for _, content := range k.arguments {
-		if a := c.t.args(content); a.known {
+		if a := c.t.args(content); a.known && !a.masked {
 			switch compareArguments(a.value, b.value) {
 			case different:
 				return different

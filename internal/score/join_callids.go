@@ -23,6 +23,7 @@ type use struct {
 // spans one after the other returned different things.
 func (c *calls) distrust(models []int) {
 	uses := map[string]*use{}
+	c.uses = uses
 	for _, i := range c.t.order {
 		s := &c.t.spans[i]
 		if s.Kind != genai.Tool || !c.within(i) {
@@ -134,7 +135,7 @@ func (c *calls) contradicts(known []*genai.Content, other *genai.Content) bool {
 	b := c.t.args(other)
 	for _, k := range known {
 		a := c.t.args(k)
-		if a.known && b.known && compareArguments(a.value, b.value) == different {
+		if a.known && b.known && !a.masked && !b.masked && compareArguments(a.value, b.value) == different {
 			return true
 		}
 	}

@@ -4,6 +4,8 @@
 package score
 
 import (
+	"slices"
+
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
@@ -42,13 +44,17 @@ type call struct {
 
 	argumentsValue jsonvalue.Value
 	argumentsKnown bool
-	result         genai.Result
-	status         int64 // HTTP status code of a span, 0 for none
-	conflict       bool  // the model was shown something else than the tool returned
-	disputed       bool  // copies of one of its spans contradict each other
-	neverRan       bool
-	byAgent        bool     // a contract may be for it, depending on an agent that is not known
-	readings       []readAs // the result as contracts asked for it
+	// argumentsMasked is set if placeholders stood in place of some of the arguments.
+	argumentsMasked bool
+	result          genai.Result
+	status          int64 // HTTP status code of a span, 0 for none
+	conflict        bool  // the model was shown something else than the tool returned
+	disputed        bool  // copies of one of its spans contradict each other
+	neverRan        bool
+	denied          bool     // somebody refused the call, so it never ran
+	unsure          bool     // which of several results is this call's is not known
+	byAgent         bool     // a contract may be for it, depending on an agent that is not known
+	readings        []readAs // the result as contracts asked for it
 
 	called, answered bool // in an earlier trace of the conversation
 	taken            bool // it is in the list of this trace's calls
@@ -88,6 +94,7 @@ type calls struct {
 	guessed   bool                     // an answer to these was given to one of several
 	broken    bool                     // a message list could not be read
 
+	uses     map[string]*use            // of ids, while spans are joined
 	failures map[string]genai.Timestamp // the first end of a span that evidently failed, by status message
 }
 
@@ -115,6 +122,7 @@ func newCalls(t *trace, within func(int) bool, models []int, known []knownCall) 
 			c.addSpan(i)
 		}
 	}
+	c.uses = nil
 	return c
 }
 
@@ -171,6 +179,9 @@ func (c *calls) addSpan(i int) {
 		// An id that was answered in an earlier trace is used again.
 		k = c.enclosing(i, key, tool)
 	}
+	if k == nil && s.Call.ResultOnly {
+		k = c.before(i, id, key, tool)
+	}
 	fresh := k == nil
 	if fresh {
 		k = newCall()
@@ -191,6 +202,49 @@ func (c *calls) addSpan(i int) {
 	if fresh {
 		c.unasked[k.tool] = append(c.unasked[k.tool], k)
 	}
+}
+
+// before finds the call whose result a span holds: one of the same tool under the
+// same parent that began earlier and has no such span. Of several calls it is the
+// one that was asked for with the id. If that cannot be told, each of the results
+// may be any of theirs.
+func (c *calls) before(i int, id, key, tool string) *call {
+	t := c.t
+	var open []*call
+	for n := len(c.list) - 1; n >= 0 && n >= len(c.list)-maxBeside; n-- {
+		k := c.list[n]
+		if len(k.spans) == 0 || !sameTool(k.tool, tool) || key != "" && k.key != "" && key != k.key ||
+			t.nodes[k.spans[0]].parent != t.nodes[i].parent || t.nodes[k.spans[0]].service != t.nodes[i].service {
+			continue
+		}
+		if !slices.ContainsFunc(k.spans, func(own int) bool { return t.spans[own].Call.ResultOnly }) {
+			open = append(open, k)
+		}
+	}
+	if len(open) < 2 {
+		if len(open) == 1 {
+			return open[0]
+		}
+		return nil
+	}
+	slices.Reverse(open) // in the order of their starts
+	var asked []*call
+	if u := c.uses[t.scoped(t.nodes[i].conversation, id)]; u != nil && id != "" {
+		for _, content := range u.arguments {
+			for _, k := range open {
+				if !slices.Contains(asked, k) && c.compare(k, content) == alike {
+					asked = append(asked, k)
+				}
+			}
+		}
+	}
+	if len(asked) > 0 { // of equal calls any one
+		return asked[0]
+	}
+	for _, k := range open {
+		k.unsure = true
+	}
+	return open[0]
 }
 
 // addArguments notes how a call's arguments are written, once for each spelling.

@@ -307,6 +307,8 @@ func (t *trace) root() int {
 type arguments struct {
 	value jsonvalue.Value
 	known bool
+	// masked is set if placeholders stood in place of some values, which value lacks.
+	masked bool
 }
 
 // result opens a recorded result. It is parsed once, however many protocols and
@@ -324,7 +326,9 @@ func (t *trace) result(c *genai.Content) genai.Result {
 func (t *trace) args(c *genai.Content) arguments {
 	a, ok := t.arguments[c]
 	if !ok {
-		a.value, a.known = c.Arguments()
+		if a.value, a.known = c.Arguments(); a.known {
+			a.value, a.masked = genai.Masked(a.value)
+		}
 		t.arguments[c] = a
 	}
 	return a

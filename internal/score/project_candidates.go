@@ -150,13 +150,13 @@ func (r *runner) readsLost(x *fact) bool {
 // argumentsLost reports whether the call's arguments were not captured, or not to
 // their end.
 func (k *call) argumentsLost() bool {
-	return !k.argumentsKnown || k.argumentsValue.Kind() == jsonvalue.StringKind
+	return !k.argumentsKnown || k.argumentsMasked || k.argumentsValue.Kind() == jsonvalue.StringKind
 }
 
 // resultLost reports whether the call returned something that was not captured,
 // or not to its end.
 func (k *call) resultLost() bool {
-	return k.failure.Kind == genai.NoFailure && k.result.State != genai.Captured
+	return k.failure.Kind == genai.NoFailure && (k.result.State != genai.Captured || k.result.Masked)
 }
 
 func verdictMatches(rule *policy.EventRule, o *Observation) bool {

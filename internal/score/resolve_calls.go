@@ -22,12 +22,33 @@ func (c *calls) settle() {
 		}
 		for _, content := range k.arguments {
 			a := c.t.args(content)
-			if a.known && (!k.argumentsKnown || k.argumentsValue.Kind() != jsonvalue.ObjectKind && a.value.Kind() == jsonvalue.ObjectKind) {
-				k.argumentsValue, k.argumentsKnown = a.value, true
+			if a.known && (!k.argumentsKnown || k.argumentsMasked && !a.masked ||
+				k.argumentsValue.Kind() != jsonvalue.ObjectKind && a.value.Kind() == jsonvalue.ObjectKind) {
+				k.argumentsValue, k.argumentsKnown, k.argumentsMasked = a.value, true, a.masked
 			}
 		}
 	}
 	c.findNeverRun()
+	for _, k := range c.list {
+		k.settleDenied()
+	}
+}
+
+// settleDenied makes a call that somebody refused one that never ran.
+func (k *call) settleDenied() {
+	denied := k.failure.Kind == genai.Denied
+	for n := range k.shown {
+		denied = denied || k.shown[n].sure && k.shown[n].result.Denied
+	}
+	if !denied {
+		return
+	}
+	if k.failure.Kind != genai.Denied && k.result.State == genai.Captured {
+		k.conflict = true // the tool returned something
+		return
+	}
+	k.neverRan, k.denied, k.returned = true, true, false
+	k.failure, k.result = genai.Failure{}, genai.Result{}
 }
 
 // settleSpans reads what a call came to from its spans, and from messages what
@@ -53,6 +74,9 @@ func (c *calls) settleSpans(k *call) {
 		if k.status == 0 {
 			k.status = s.Call.HTTPStatus
 		}
+	}
+	if k.unsure {
+		k.result = genai.Result{Failed: k.result.Failed}
 	}
 	c.addShown(k)
 	if c.leaked(k) {
@@ -102,7 +126,7 @@ func (c *calls) attempt(k *call) []int {
 	came, failed := c.cameTo(k.spans[0]), c.failed(k.spans[0]) // of own
 	for n := 1; n < len(k.spans); n++ {
 		i := k.spans[n]
-		if t.nodes[i].start < end || t.within(own[0], i) || t.nodes[i].start == t.nodes[own[0]].start {
+		if t.spans[i].Call.ResultOnly || t.nodes[i].start < end || t.within(own[0], i) || t.nodes[i].start == t.nodes[own[0]].start {
 			own = append(own, i)
 			end = max(end, t.nodes[i].end)
 			if came == cameToNothing {
@@ -211,6 +235,8 @@ func severity(f genai.Failure) int {
 		return 3
 	case genai.Cancelled:
 		return 2
+	case genai.Denied:
+		return 7
 	default: // Interrupted: nobody failed, whatever a span around it says of it
 		return 6
 	}

@@ -14,7 +14,7 @@ import (
 // returned. A copy that was cut, and a text made from a structured result, is
 // no difference.
 func differs(returned, shown genai.Result) bool {
-	if returned.State != genai.Captured || shown.State != genai.Captured {
+	if returned.State != genai.Captured || shown.State != genai.Captured || returned.Masked || shown.Masked || shown.Rendering {
 		return false
 	}
 	if sameResult(returned.Value, shown.Value) {

@@ -135,6 +135,11 @@ func observe(t *trace, k *call, c *policy.Contract) *Observation {
 		payload.Parsed = false
 	}
 	o.Evaluation = contract.Evaluate(&env, payload, clock)
+	if k.result.Masked && gap == "" && !o.Sealed() && !env.ProtocolConflict && !k.disputed {
+		// A value in whose place there is a placeholder may be what the claim lacks.
+		env.Gap = engine.ReasonResultNotCaptured
+		o.Evaluation = contract.Evaluate(&env, payload, clock)
+	}
 	if o.Evaluation.ReasonCodes[0] == engine.ReasonSchemaInvalid {
 		o.Evaluation.MissingFields = lacking
 	}
@@ -301,7 +306,7 @@ func bind(ref *policy.Template, s *scope, unbound engine.ReasonCode) (string, en
 	}
 	if unbound == "" || unbound == engine.ReasonSchemaInvalid {
 		unbound = engine.ReasonSchemaInvalid
-		if ref.Roots().Has(policy.RootArguments) && !s.k.argumentsKnown {
+		if ref.Roots().Has(policy.RootArguments) && (!s.k.argumentsKnown || s.k.argumentsMasked) {
 			unbound = engine.ReasonArgumentsNotCaptured
 		}
 	}
