@@ -32,24 +32,24 @@ build: ## compile everything; the command line goes to dist/resultseal
 
 dist: dist/otelcol-resultseal ## the collector with the processor: dist/otelcol-resultseal
 
-# The modules of the distribution are pinned in builder-config.mod and .sum.
+# The modules of the distribution are pinned in distribution/builder-config.mod and .sum.
 # To find them anew takes a while and twice the downloads, since the builder
 # then also wants what tests of other modules need. With -mod=mod, what go.mod
 # has gained since they were pinned is added.
 # The linker strips DWARF, so it is not made in the first place. What the compiler
-# knows of where the collector spends its time is in builder-config.pgo: it saves about
+# knows of where the collector spends its time is in distribution/builder-config.pgo: it saves about
 # a tenth of the processor time.
-dist/otelcol-resultseal: builder-config.yaml builder-config.mod builder-config.sum builder-config.pgo go.mod go.sum dist/bin/builder $(SOURCES)
-	cp builder-config.mod dist/go.mod
-	cp builder-config.sum dist/go.sum
-	GOFLAGS='-mod=mod $(NO_VCS) -pgo=../builder-config.pgo' dist/bin/builder --config builder-config.yaml --skip-get-modules --gcflags all=-dwarf=false
-	@cmp -s builder-config.mod dist/go.mod || echo 'note: builder-config.mod is not what go.mod needs any more; `make dist-lock` pins it anew'
+dist/otelcol-resultseal: builder-config.yaml distribution/builder-config.mod distribution/builder-config.sum distribution/builder-config.pgo go.mod go.sum dist/bin/builder $(SOURCES)
+	cp distribution/builder-config.mod dist/go.mod
+	cp distribution/builder-config.sum dist/go.sum
+	GOFLAGS='-mod=mod $(NO_VCS) -pgo=../distribution/builder-config.pgo' dist/bin/builder --config builder-config.yaml --skip-get-modules --gcflags all=-dwarf=false
+	@cmp -s distribution/builder-config.mod dist/go.mod || echo 'note: distribution/builder-config.mod is not what go.mod needs any more; `make dist-lock` pins it anew'
 
 dist-lock: dist/bin/builder ## pin the modules of the distribution anew
 	rm -f dist/go.mod dist/go.sum
 	dist/bin/builder --config builder-config.yaml --skip-compilation
-	cp dist/go.mod builder-config.mod
-	cp dist/go.sum builder-config.sum
+	cp dist/go.mod distribution/builder-config.mod
+	cp dist/go.sum distribution/builder-config.sum
 
 dist/bin/builder: tools/go.mod tools/go.sum
 	$(GO) build $(NO_VCS) -modfile=tools/go.mod -o $@ go.opentelemetry.io/collector/cmd/builder
@@ -97,8 +97,8 @@ bench: dist ## measure what everything costs, each for BENCHTIME (1s): one table
 bench-docs: dist ## the same, and put the table into docs/performance.md
 	$(BENCH) -docs ../../docs/performance.md
 
-pgo: dist ## profile the distribution under load anew: builder-config.pgo
-	cd test/bench && $(GO) run $(NO_VCS) . -pgo ../../builder-config.pgo
+pgo: dist ## profile the distribution under load anew: distribution/builder-config.pgo
+	cd test/bench && $(GO) run $(NO_VCS) . -pgo ../../distribution/builder-config.pgo
 
 bench-go: ## the benchmarks of the packages, each for BENCHTIME (1s)
 	$(GO) test $(NO_VCS) -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
