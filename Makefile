@@ -117,6 +117,10 @@ clean: ## remove what was built
 test-distribution: dist ## build the distribution and test it from end to end
 	cd test/distribution && RESULTSEAL_REQUIRE_DISTRIBUTION=1 $(GO) test $(NO_VCS) -count=1 ./...
 
+.PHONY: test-own-collector
+test-own-collector: dist/bin/builder ## build a collector from the manifest of the processor's README
+	cd test/distribution && RESULTSEAL_BUILDER=$(CURDIR)/dist/bin/builder $(GO) test $(NO_VCS) -count=1 -timeout 20m -run '^TestOwnCollector$$' ./...
+
 # The published reference, in a Python environment of its own. Its answers are those of
 # Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)

@@ -7,6 +7,7 @@ require (
 	github.com/resultseal/otelcol-resultseal v0.0.0
 	github.com/stretchr/testify v1.12.1
 	go.opentelemetry.io/collector/pdata v1.67.0
+	golang.org/x/mod v0.43.0
 	google.golang.org/grpc v1.83.2
 )
 
