@@ -86,6 +86,8 @@ func load(t *testing.T, page, block string) {
 			name = named[1]
 		}
 		require.NoError(t, os.WriteFile(name, []byte(block), 0o600))
+	case has("dist"):
+		// A manifest of the collector builder; test/distribution builds it.
 	case has("processors"):
 		configuration(t, page, block)
 	case has("dialects"):
