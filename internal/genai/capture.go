@@ -20,6 +20,10 @@ const captureSetting = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_
 	"for instrumentations on opentelemetry-util-genai, which take true for no content; =true for older ones; " +
 	"or the instrumentation's own capture setting (see docs/instrumentations.md#the-capture-setting)"
 
+// elsewhere is what is said of content that a span only refers to.
+const elsewhere = "the span refers to content in another storage (an attribute that ends in _ref), which is not read: " +
+	"have the instrumentation record it on the span, too"
+
 // maxPlaceholder bounds the length of a placeholder, so that long texts are not
 // looked at.
 const maxPlaceholder = 32

@@ -261,12 +261,21 @@ func (d *Decoder) marked(marks []mark, s *Span) bool {
 				continue
 			}
 		}
-		if m.scope != "" && m.scope != s.Scope || len(m.and) > 0 && !d.marked(m.and, s) {
+		if m.scope != "" && m.scope != s.Scope && !scopeFits(m.scope, s.Scope) || len(m.and) > 0 && !d.marked(m.and, s) {
 			continue
 		}
 		return true
 	}
 	return false
+}
+
+// scopeFits reports whether a pattern with one or two "*" fits a scope.
+func scopeFits(pattern, scope string) bool {
+	if inner, ok := strings.CutPrefix(pattern, "*"); ok && strings.HasSuffix(inner, "*") {
+		return strings.Contains(scope, inner[:len(inner)-1])
+	}
+	_, ok := fits(pattern, scope)
+	return ok
 }
 
 // markHolds reports whether the attribute of a mark holds the value that the mark
@@ -334,6 +343,16 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 	s.Failure = d.failure(s, spoken, span)
 	s.ContentSwitch = dialect.ContentSwitch
 	s.rows = spoken
+	for i := range d.rows {
+		if spoken&(1<<i) == 0 {
+			continue
+		}
+		for _, a := range d.rows[i].elsewhere {
+			if d.have[a] {
+				s.ContentSwitch = elsewhere
+			}
+		}
+	}
 	for i := range d.rows {
 		if spoken&(1<<i) == 0 {
 			continue

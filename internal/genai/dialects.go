@@ -29,6 +29,6 @@ var Builtin = []*Dialect{
 	conventions, conventionsMCP, crewAI, openInference, // dialects_general.go, dialects_platforms.go
 	traceloop, traceloopMCP, vercel, langfuse, langsmith, // dialects_frameworks.go
 	mastra, adkJava, googleADK, strands, pydanticAI, springAI, // dialects_agents.go
-	claudeCode, geminiCLI, liveKit, genkit, agent365,
-	mlflow, laminar, spanKind, logfireAgents, logfireMCP, // dialects_platforms.go
+	claudeCode, geminiCLI, liveKit, genkit, agent365, qwenCode, pipecat, agentScope, agno, haystack,
+	mlflow, laminar, spanKind, logfireAgents, logfireMCP, braintrust, logfireFunctions, // dialects_platforms.go
 }

@@ -116,3 +116,82 @@ var agent365 = &Dialect{
 	Result:        attributes("gen_ai.event.content"),
 	ContentSwitch: "ENABLE_A365_OBSERVABILITY=true and the instrumentor's content setting",
 }
+
+// qwenCode is Qwen Code: the spans of Claude Code under other names, with the
+// arguments and the result on the tool's span.
+var qwenCode = &Dialect{
+	Name: "qwen-code",
+	Tool: []Mark{
+		{Key: "tool.name", And: &Mark{SpanName: "qwen-code.tool"}},
+		{Key: "gen_ai.tool.name", And: &Mark{SpanName: "qwen-code.tool"}},
+		{Key: "success", And: &Mark{SpanName: "qwen-code.tool.execution"}},
+	},
+	ToolName: attributes("gen_ai.tool.name", "tool.name"),
+	CallID:   attributes("gen_ai.tool.call.id", "tool.call_id"),
+	Arguments: []Source{
+		{Attribute: "gen_ai.tool.call.arguments"},
+		{Attribute: "tool_input", After: "[TOOL INPUT: *]\n"},
+	},
+	Result: []Source{
+		{Attribute: "gen_ai.tool.call.result"},
+		{Attribute: "tool_result", After: "[TOOL RESULT: *]\n"},
+	},
+	ResultKeys:    []string{"output"},
+	FailureKeys:   []string{"error"},
+	FailureMark:   []Mark{{Key: "success", Value: "false", And: &Mark{SpanName: "qwen-code.tool*"}}},
+	ContentSwitch: "QWEN_TELEMETRY_INCLUDE_SENSITIVE_SPAN_ATTRIBUTES=true",
+}
+
+// pipecat is Pipecat's tracing of Gemini Live: a call and its result are spans of
+// their own with one call id. A span for several calls holds only the first.
+var pipecat = &Dialect{
+	Name:          "pipecat",
+	Tool:          []Mark{{Key: "tool.function_name", And: &Mark{SpanName: "llm_tool_call"}}},
+	ToolResult:    []Mark{{Key: "tool.function_name", And: &Mark{SpanName: "llm_tool_result"}}},
+	ToolName:      attributes("tool.function_name"),
+	CallID:        attributes("tool.call_id"),
+	Arguments:     attributes("tool.arguments"),
+	Result:        attributes("tool.result"),
+	FailureKeys:   []string{"error"},
+	FailureMark:   []Mark{{Key: "tool.result_status", Value: "error"}},
+	ContentSwitch: "content is recorded by default, the first 2,000 bytes of a result",
+}
+
+// agentScope is AgentScope. Results that are objects are written as Python prints
+// them, in quotation marks.
+var agentScope = &Dialect{
+	Name:          "agentscope",
+	Tool:          []Mark{{Key: "gen_ai.operation.name", Value: "execute_tool", Scope: "agentscope*"}},
+	Printed:       []string{"ToolResponse", "TextBlock"},
+	ResultKeys:    []string{"content"},
+	BesideKeys:    []string{"metadata", "stream", "is_last", "is_interrupted", "id"},
+	ContentSwitch: "content is recorded by default; look for a span processor that removes it",
+}
+
+// agno is what instrumentations record of Agno's tools. Some of them record the
+// framework's own envelope in place of the result.
+var agno = &Dialect{
+	Name: "agno",
+	Tool: []Mark{
+		{Key: "openinference.span.kind", Value: "TOOL", Scope: "*agno*"},
+		{Key: "gen_ai.operation.name", Value: "execute_tool", Scope: "*agno*"},
+		{Key: "traceloop.span.kind", Value: "tool", Scope: "*agno*"},
+	},
+	Python:        true,
+	Printed:       []string{"FunctionExecutionResult", "ToolResult"},
+	ResultKeys:    []string{"result"},
+	BesideKeys:    []string{"status", "error", "updated_session_state", "images", "videos", "audios", "files"},
+	FailureText:   []string{"status='failure' *", "FunctionExecutionResult(status='failure'*"},
+	ContentSwitch: "OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false, or the instrumentation's own setting",
+}
+
+// haystack is Haystack's agents. A tool that throws returns an object with the error.
+var haystack = &Dialect{
+	Name:          "haystack",
+	Tool:          []Mark{{Key: "haystack.tool.name"}},
+	ToolName:      attributes("haystack.tool.name"),
+	Arguments:     attributes("haystack.agent.step.tool.input"),
+	Result:        attributes("haystack.agent.step.tool.output"),
+	FailureKeys:   []string{"error"},
+	ContentSwitch: "HAYSTACK_CONTENT_TRACING_ENABLED=true",
+}

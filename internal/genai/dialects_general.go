@@ -50,6 +50,10 @@ var conventions = &Dialect{
 		{Event: "gen_ai.content.completion", Key: "gen_ai.completion"},
 		{Event: "gen_ai.choice", Role: Assistant},
 	},
+	Definitions: []string{"gen_ai.tool.definitions"},
+	Elsewhere: []string{
+		"gen_ai.tool.call.result_ref", "gen_ai.tool.call.arguments_ref", "gen_ai.input.messages_ref", "gen_ai.output.messages_ref",
+	},
 	ContentSwitch: captureSetting,
 }
 

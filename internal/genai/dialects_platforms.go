@@ -93,3 +93,38 @@ var logfireMCP = &Dialect{
 	Result:        attributes("response"),
 	ContentSwitch: "content is recorded by default; look for a scrubbing setting that removes it",
 }
+
+// braintrust is Braintrust's own spans: what kind a span is of is in JSON.
+var braintrust = &Dialect{
+	Name: "braintrust",
+	Tool: []Mark{
+		{Key: "braintrust.span_attributes", Path: "type", Value: "tool"},
+		{Key: "braintrust.span_attributes.type", Value: "tool"},
+	},
+	Model: []Mark{
+		{Key: "braintrust.span_attributes", Path: "type", Value: "llm"},
+		{Key: "braintrust.span_attributes.type", Value: "llm"},
+	},
+	ToolName:      []Source{{Attribute: "braintrust.span_attributes", Path: "name"}},
+	SpanName:      []string{"*"},
+	Arguments:     attributes("braintrust.input_json"),
+	Result:        attributes("braintrust.output_json"),
+	Input:         attributes("braintrust.input_json"),
+	Output:        attributes("braintrust.output_json"),
+	ContentSwitch: "content is recorded by default; look for a span processor that removes it",
+}
+
+// logfireFunctions is Logfire's instrumentation of functions in JavaScript, on spans
+// that the application marks as tool calls.
+var logfireFunctions = &Dialect{
+	Name: "logfire-functions",
+	Tool: []Mark{
+		{Key: "return", And: &Mark{Key: "gen_ai.tool.name"}},
+		{Key: "arg0", And: &Mark{Key: "gen_ai.tool.name"}},
+	},
+	ToolName:      attributes("gen_ai.tool.name"),
+	CallID:        attributes("gen_ai.tool.call.id"),
+	Arguments:     attributes("arg0"),
+	Result:        attributes("return"),
+	ContentSwitch: "the options extractArgs and recordReturn of instrument",
+}

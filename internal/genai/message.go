@@ -216,12 +216,15 @@ func HoldsReplies(v jsonvalue.Value, d *Dialect) bool {
 	if v.Kind() != jsonvalue.ArrayKind || v.Len() == 0 {
 		return false
 	}
+	replies := false
 	for i := 0; i < v.Len(); i++ {
-		if p, ok := partOf(v.Index(i), d); !ok || p.Kind != ResponsePart {
+		p, ok := partOf(v.Index(i), d)
+		if !ok || p.Kind != ResponsePart && p.Kind != OtherPart { // what was approved may be beside them
 			return false
 		}
+		replies = replies || p.Kind == ResponsePart
 	}
-	return true
+	return replies
 }
 
 // LangChainMessage opens LangChain's serialised form of a message.

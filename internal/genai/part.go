@@ -110,8 +110,19 @@ func ranByProvider(v jsonvalue.Value, d *Dialect) (call, reply Part, ok bool) {
 			reply.Content = contentOfValue(e, d)
 		}
 	}
-	reply.Failed = reply.Failed || text(v, "status") == "failed"
+	reply.Failed = reply.Failed || text(v, "status") == "failed" || text(v, "status") == "incomplete" || errorInstead(v, key)
 	return call, reply, true
+}
+
+// errorInstead reports whether an item has an object with an error in place of the
+// list of its results.
+func errorInstead(item jsonvalue.Value, key string) bool {
+	r, ok := item.Get(key)
+	if !ok || r.Kind() != jsonvalue.ObjectKind || key != "results" && key != "outputs" {
+		return false
+	}
+	e, ok := r.Get("error")
+	return ok && !e.IsNull() || errorObject(r)
 }
 
 // partOf reads one part. It answers false if the part's content was not
@@ -294,8 +305,18 @@ func responseOf(v jsonvalue.Value, d *Dialect) Part {
 	if e, ok := v.Get("error"); ok && !own && !e.IsNull() {
 		p.Content = contentOfValue(e, d)
 	}
-	p.Failed = p.Failed || failedReply(v)
+	p.Failed = p.Failed || failedReply(v) || errorObject(p.Content.Value)
 	return p
+}
+
+// errorObject reports whether a result is the object that providers put in place of
+// what a tool of theirs returns if it failed.
+func errorObject(v jsonvalue.Value) bool {
+	if v.Kind() != jsonvalue.ObjectKind {
+		return false
+	}
+	_, coded := v.Get("error_code")
+	return coded && strings.HasSuffix(text(v, "type"), "_error")
 }
 
 // failedReply reports whether a reply is marked as a failure.

@@ -161,6 +161,7 @@ func (o *opener) keyed(v jsonvalue.Value) (jsonvalue.Value, bool) {
 				failed = failed || inner.Bool()
 				conflict = conflict || !inner.IsNull() && inner.Kind() != jsonvalue.BoolKind
 			}
+			failed = failed || key == "status" && (inner.Text() == "failure" || inner.Text() == "error")
 		default:
 			return v, false
 		}

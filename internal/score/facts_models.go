@@ -39,7 +39,7 @@ func (f *facts) models() []int {
 	})
 	for _, i := range t.order {
 		s := &t.spans[i]
-		if s.Kind == genai.Agent && f.within(i) && !heard[i] && (s.Input.Recorded || s.Output.Recorded) {
+		if s.Kind == genai.Agent && f.within(i) && !heard[i] && !f.repeatsAgent(i) && (s.Input.Recorded || s.Output.Recorded) {
 			hear(i)
 			models = append(models, i)
 		}
@@ -63,6 +63,17 @@ func (f *facts) repeats(i int) bool {
 	}
 	s := &f.t.spans[above]
 	return s.Kind == genai.Model && s.Input.Recorded && s.Output.Recorded
+}
+
+// repeatsAgent reports whether an agent's span stands directly inside a client's span
+// of the same call of the agent, which has its messages already.
+func (f *facts) repeatsAgent(i int) bool {
+	above := f.t.nodes[i].above
+	if above < 0 {
+		return false
+	}
+	s := &f.t.spans[above]
+	return s.Kind == genai.Agent && s.SpanKind == genai.ClientSpan && s.Agent == f.t.spans[i].Agent && s.Input.Recorded && s.Output.Recorded
 }
 
 // maxModelsBeside bounds how many model spans are looked at for one that shows

@@ -29,10 +29,7 @@ func (c *calls) distrust(models []int) {
 		if s.Kind != genai.Tool || !c.within(i) {
 			continue
 		}
-		id, tool := s.Call.ID, s.Call.Tool
-		if id == "" {
-			id = c.t.result(&s.Call.Result).CallID
-		}
+		id, tool := c.t.callID(i), s.Call.Tool
 		if id = c.t.scoped(c.t.nodes[i].conversation, id); id == "" || c.ambiguous[id] {
 			continue
 		}

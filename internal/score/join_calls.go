@@ -164,7 +164,7 @@ func (c *calls) take(k *call, span int) {
 func (c *calls) addSpan(i int) {
 	s := &c.t.spans[i]
 	result := c.t.result(&s.Call.Result)
-	id, tool := s.Call.ID, s.Call.Tool
+	id, tool := c.t.callID(i), s.Call.Tool
 	key := c.key(id, i)
 	if key == "" {
 		// Some instrumentations name the call nowhere else.
@@ -245,6 +245,16 @@ func (c *calls) before(i int, id, key, tool string) *call {
 		k.unsure = true
 	}
 	return open[0]
+}
+
+// callID returns the id of a tool span's call. The one in the result's envelope is
+// the model's; some instrumentations write an id of their own on the span.
+func (t *trace) callID(span int) string {
+	call := &t.spans[span].Call
+	if id := t.result(&call.Result).CallID; id != "" {
+		return id
+	}
+	return call.ID
 }
 
 // addArguments notes how a call's arguments are written, once for each spelling.

@@ -198,7 +198,7 @@ func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observa
 	v.Observations = slices.Grow(v.Observations, len(calls))
 	for _, k := range calls {
 		t.work.spend(1)
-		if k.prior && len(k.spans) == 0 && k.shownAt < 0 {
+		if k.prior && len(k.spans) == 0 && k.shownAt < 0 || t.leavesOpen(k) {
 			continue
 		}
 		o := s.seal(t, k)
@@ -213,6 +213,22 @@ func (s *Scorer) observe(t *trace, calls []*call, v *Session) map[*call]*Observa
 		v.Observations = append(v.Observations, *o)
 	}
 	return observations
+}
+
+// leavesOpen reports whether what becomes of a call is known only from a later trace
+// of its conversation: each model call is a trace of its own, and this one is asked
+// for by the only span that tells of the agent. The call is observed once, where its
+// answer is shown.
+func (t *trace) leavesOpen(k *call) bool {
+	if len(k.spans) > 0 || k.shownAt >= 0 || k.asked < 0 || k.serverSide || t.nodes[k.asked].conversation == "" {
+		return false
+	}
+	for _, i := range t.order {
+		if i != k.asked && t.spans[i].Kind != genai.Other {
+			return false
+		}
+	}
+	return t.spans[k.asked].Kind == genai.Model
 }
 
 // known are the calls of a trace's conversations that earlier traces asked for.
