@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
@@ -175,7 +176,7 @@ func cell(v jsonvalue.Value) string {
 		}
 		return strings.Join(parts, ", ")
 	}
-	return strings.ReplaceAll(oneLine(v.Text()), "|", `\|`)
+	return strings.ReplaceAll(display.Line(v.Text()), "|", `\|`)
 }
 
 // mark colours a word on a terminal: green for what holds, red for what does not.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 )
 
@@ -33,7 +34,7 @@ func readText(name string) ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > maxText {
-		return nil, &engine.Error{Code: engine.CodeLimitExceeded, Offset: -1, Message: fmt.Sprintf("%s: file of more than %d bytes", name, maxText)}
+		return nil, &engine.Error{Code: engine.CodeLimitExceeded, Offset: -1, Message: fmt.Sprintf("%s: file of more than %d bytes", display.Line(name), maxText)}
 	}
 	return text, nil
 }

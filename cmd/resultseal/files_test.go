@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -144,6 +145,72 @@ func TestDocumentsBeyondTheMemory(t *testing.T) {
 		require.Contains(t, got.stdout, `"broken": 1`)
 		want := execute("", "score", "--policy", examplePolicy, "--format", "json", exampleTraces)
 		require.Equal(t, want.stdout[:strings.Index(want.stdout, `"inputs"`)], got.stdout[:strings.Index(got.stdout, `"inputs"`)], "the rest is scored")
+	}
+}
+
+// No name of a file writes a line of its own or moves the cursor, whatever is said of
+// the file.
+func TestNamesOfFilesStayOnTheirLine(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("names of files have no such characters here")
+	}
+	const evil = "a\nFORGED: 0 violations\r\x1b[31m\u202e\u2066\u2028.yaml"
+	folder := t.TempDir()
+	put := func(text string) string {
+		dir, err := os.MkdirTemp(folder, "*")
+		require.NoError(t, err)
+		name := filepath.Join(dir, evil)
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		return name
+	}
+	missing := filepath.Join(folder, evil)
+	broken, traces := put("{\n"), copyOf(t, exampleTraces, "traces.jsonl")
+	linked := filepath.Join(filepath.Dir(traces), evil)
+	require.NoError(t, os.Symlink(traces, linked))
+	emptyFolder := filepath.Join(t.TempDir(), evil)
+	require.NoError(t, os.Mkdir(emptyFolder, 0o700))
+	contract := put("schema_version: '1.0'\nclaim_type: read_complete\nrequired_fields: []\nfreshness: {mode: never}\n")
+	for name, args := range map[string][]string{
+		"broken traces":             {"score", "--policy", examplePolicy, broken},
+		"missing traces":            {"score", "--policy", examplePolicy, missing},
+		"pattern without a file":    {"score", "--policy", examplePolicy, missing + "*"},
+		"folder without a file":     {"score", "--policy", examplePolicy, emptyFolder},
+		"strict":                    {"score", "--strict", "--policy", examplePolicy, broken},
+		"missing policy":            {"score", "--policy", missing, traces},
+		"broken policy":             {"score", "--policy", broken, traces},
+		"invalid policy":            {"score", "--policy", put("contracts: [{}]\nzzz: 1\n"), traces},
+		"missing dialects":          {"score", "--policy", examplePolicy, "--dialects", missing, traces},
+		"broken dialects":           {"score", "--policy", examplePolicy, "--dialects", broken, traces},
+		"invalid dialects":          {"score", "--policy", examplePolicy, "--dialects", put("dialects: [{name: a}, {name: b}]\n"), traces},
+		"output onto the input":     {"score", "--policy", examplePolicy, "--out", linked, traces},
+		"two outputs":               {"score", "--policy", examplePolicy, "--out", missing, "--out", missing, traces},
+		"output in a missing place": {"score", "--policy", examplePolicy, "--out", filepath.Join(missing, "x.json"), traces},
+		"annotated output":          {"score", "--policy", examplePolicy, "--annotated", filepath.Join(missing, "x.json"), traces},
+		"init onto a file":          {"init", "--out", broken, traces},
+		"init of broken traces":     {"init", broken},
+		"validate: invalid policy":  {"validate", put("contracts: [{}]\nzzz: 1\n")},
+		"validate: warning":         {"validate", put("contracts: []\n")},
+		"validate: contract":        {"validate", contract},
+		"validate: nothing":         {"validate", put("a: 1\n")},
+		"validate: passed over":     {"validate", filepath.Dir(put("a: 1\n"))},
+		"validate: missing":         {"validate", missing},
+		"validate: empty folder":    {"validate", emptyFolder},
+		"validate --against":        {"validate", put("contracts: []\n"), "--against", traces},
+		"validate: no policy":       {"validate", contract, "--against", traces},
+		"check":                     {"check", missing, "--contract", contract},
+		"check: contract":           {"check", broken, "--contract", missing},
+		"replay":                    {"replay", missing},
+		"replay: several":           {"replay", broken, broken},
+	} {
+		got := execute("", args...)
+		for stream, text := range map[string]string{"stderr": got.stderr, "stdout": got.stdout} {
+			if stream == "stdout" && args[0] == "score" {
+				continue // JSON
+			}
+			require.NotContains(t, text, "\nFORGED", "%s: %s", name, stream)
+			require.False(t, strings.ContainsAny(text, "\r\x1b\u202e\u2066\u2028"), "%s: %s: %q", name, stream, text)
+		}
+		require.Contains(t, got.stderr+got.stdout, "?FORGED", "%s: the file is named", name)
 	}
 }
 

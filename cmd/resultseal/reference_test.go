@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/referencetest"
 )
 
@@ -83,7 +84,7 @@ func compareFixture(f *referencetest.Fixture, path string, text []byte) (kind, w
 		return "", "half of a surrogate pair is refused where it is read", ""
 	case want.Crash != nil:
 		return "", "", fmt.Sprintf("the reference fails at %s, exit %d: %s", want.Crash.At, got.code, got.stdout)
-	case got.code == want.Exit && got.stdout != want.Stdout && oneLine(got.stdout) == oneLine(want.Stdout):
+	case got.code == want.Exit && got.stdout != want.Stdout && display.Line(got.stdout) == display.Line(want.Stdout):
 		return "", "control characters of a name are not printed", ""
 	case got.code != want.Exit || got.stdout != want.Stdout:
 		return "", "", fmt.Sprintf("exit %d, want %d\n%s%s", got.code, want.Exit, got.stdout, got.stderr)

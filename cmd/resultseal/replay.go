@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
@@ -54,7 +55,7 @@ and 3 if one is unsafe to process.`,
 				code, err := replay(cmd, name, now, &o)
 				if err != nil {
 					if len(files) > 1 {
-						fmt.Fprintf(cmd.ErrOrStderr(), "resultseal: in %s:\n", name)
+						fmt.Fprintf(cmd.ErrOrStderr(), "resultseal: in %s:\n", display.Line(name))
 					}
 					code = status(err, cmd.ErrOrStderr())
 				}
@@ -130,7 +131,7 @@ func replay(cmd *cobra.Command, name string, now time.Time, o *sealOptions) (cod
 		summary += " (" + strings.Join(actual.ReasonCodes, ", ") + ")"
 	}
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "%s: %s -> %s\n", mark(w, match, verdict), oneLine(f.Name), summary)
+	fmt.Fprintf(b, "%s: %s -> %s\n", mark(w, match, verdict), display.Line(f.Name), summary)
 	if !match {
 		fmt.Fprintf(b, "  expected: %s codes=%s\n", outcome(f.Expected), list(f.Expected.ReasonCodes))
 		fmt.Fprintf(b, "  actual:   %s codes=%s\n", outcome(actual), list(actual.ReasonCodes))
@@ -158,19 +159,9 @@ func list(codes []string) string {
 		if strings.Contains(code, "'") && !strings.Contains(code, `"`) {
 			quote = `"`
 		}
-		quoted[i] = quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote).Replace(oneLine(code)) + quote
+		quoted[i] = quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote).Replace(display.Line(code)) + quote
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// oneLine keeps what a file says from writing lines or colours of its own.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7F && r < 0xA0 {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 // writeReplay writes an outcome as an object on a line: the record of a decision,

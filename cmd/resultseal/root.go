@@ -54,9 +54,10 @@ type failure struct {
 func (f *failure) Error() string { return string(f.code) + ": " + f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// invalidArgument is a command line that cannot be meant.
+// invalidArgument is a command line that cannot be meant. The message is one line,
+// whatever names of files are in it.
 func invalidArgument(message string) error {
-	return &failure{engine.CodeInvalidArgument, errors.New(message)}
+	return &failure{engine.CodeInvalidArgument, errors.New(display.Line(message))}
 }
 
 // invalidInput is a file that cannot be read.
@@ -93,7 +94,9 @@ func status(err error, stderr io.Writer) int {
 }
 
 // messages writes what a person reads on standard error. Names of files and of
-// what is in them are foreign text, so each write goes through [display.Lines].
+// what is in them are foreign text, so each write goes through [display.Lines]. A
+// name that may hold a line break goes through [display.Line] before, so that it
+// cannot write a line of its own.
 type messages struct{ io.Writer }
 
 // Write implements io.Writer. A message is one write.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/report"
@@ -256,7 +257,8 @@ func loadDialects(name string) (genai.Options, error) {
 	options, err := genai.ReadOptions(text)
 	var faults genai.Faults
 	if errors.As(err, &faults) {
-		return genai.Options{}, invalidArgument("--dialects: " + tellFaults(&documentFile{name: name, text: text}, faults))
+		// Each fault has an excerpt of the file, on lines of its own.
+		return genai.Options{}, &failure{engine.CodeInvalidArgument, errors.New("--dialects: " + tellFaults(&documentFile{name: name, text: text}, faults))}
 	}
 	return options, nil
 }

@@ -108,7 +108,7 @@ func validate(cmd *cobra.Command, name string, now time.Time, named bool) (code,
 	}
 	kind, sure := file.kind()
 	if !sure && !named {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy, nor dialects\n", name)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: passed over: neither a contract, nor a fixture, nor a policy, nor dialects\n", display.Line(name))
 		return 0, 0, nil
 	}
 	note := ""
@@ -151,7 +151,7 @@ func tellFaults(file *documentFile, faults genai.Faults) string {
 	for i := range faults {
 		f := &faults[i]
 		if f.Line == 0 {
-			lines[i] = file.name + ": " + f.String()
+			lines[i] = display.Line(file.name) + ": " + f.String()
 			continue
 		}
 		lines[i] = file.at(f.Line, f.Column, f.String())
@@ -356,7 +356,7 @@ func (f *documentFile) tell(what, path, message string) string {
 	message = what + ": " + message
 	line, column := f.place(path)
 	if line == 0 {
-		return f.name + ": " + message
+		return display.Line(f.name) + ": " + message
 	}
 	return f.at(line, column, message)
 }
@@ -402,7 +402,7 @@ func child(n *yaml.Node, step string) *yaml.Node {
 
 // at tells something about a line and column, with an excerpt.
 func (f *documentFile) at(line, column int, message string) string {
-	place := fmt.Sprintf("%s:%d:%d: %s", f.name, line, column, message)
+	place := fmt.Sprintf("%s:%d:%d: %s", display.Line(f.name), line, column, message)
 	if excerpt := f.excerpt(line, column); excerpt != "" {
 		place += "\n" + excerpt
 	}
@@ -426,14 +426,5 @@ func (f *documentFile) excerpt(line, column int) string {
 			caret[i] = ' '
 		}
 	}
-	return "  " + oneLineTabs(string(shown)) + "\n  " + string(caret) + "^"
-}
-
-// oneLineTabs is oneLine that keeps tabs, under which the caret stands.
-func oneLineTabs(text string) string {
-	parts := strings.Split(text, "\t")
-	for i := range parts {
-		parts[i] = oneLine(parts[i])
-	}
-	return strings.Join(parts, "\t")
+	return "  " + display.Lines(string(shown)) + "\n  " + string(caret) + "^"
 }

@@ -6,6 +6,8 @@ package policy
 import (
 	"fmt"
 	"strings"
+
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 )
 
 // Level distinguishes an error, which rejects the policy, from a warning.
@@ -35,11 +37,12 @@ type Diagnostic struct {
 	Repeat string
 }
 
-// String returns `file:line:column: path: message` and, below it, the excerpt.
+// String returns `file:line:column: path: message` and, below it, the excerpt. The
+// name of the file is on one line, see [display.Line].
 // A warning has `warning [kind]: ` before its path.
 func (d Diagnostic) String() string {
 	var b strings.Builder
-	b.WriteString(d.File)
+	b.WriteString(display.Line(d.File))
 	if d.Line > 0 {
 		fmt.Fprintf(&b, ":%d:%d", d.Line, d.Column)
 	}

@@ -32,6 +32,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/resultseal/otelcol-resultseal/internal/display"
 )
 
 // Place is where in the input something stands.
@@ -43,12 +45,12 @@ type Place struct {
 // Stdin is the File of what was read from standard input.
 const Stdin = "standard input"
 
-// String returns file:line, or the file alone.
+// String returns file:line, or the file alone, on one line: see [display.Line].
 func (p Place) String() string {
 	if p.Line == 0 {
-		return p.File
+		return display.Line(p.File)
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	return fmt.Sprintf("%s:%d", display.Line(p.File), p.Line)
 }
 
 // Error is a part of the input that could not be read.
