@@ -4,8 +4,6 @@
 package engine
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -84,13 +82,4 @@ func TestEncodings(t *testing.T) {
 	}
 	_, err := ParseDocument([]byte("\"\x00\x3d\xd8\"\x00"), FormatJSON) // half of a pair in UTF-16
 	requireCoded(t, err, CodeSchemaInvalid)
-}
-
-// TestHexDigits: four bytes are written as the standard library writes them.
-func TestHexDigits(t *testing.T) {
-	for b := range 256 {
-		bytes := []byte{byte(b), byte(255 - b), byte(b * 7), byte(b >> 1)}
-		got := binary.LittleEndian.AppendUint64(nil, hexDigits(binary.LittleEndian.Uint32(bytes)))
-		require.Equal(t, hex.EncodeToString(bytes), string(got))
-	}
 }

@@ -5,7 +5,7 @@ package engine
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/hex"
 	"sync"
 
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
@@ -53,21 +53,7 @@ func (r *Reading) hash(observed jsonvalue.Value) error {
 
 func appendHash(dst []byte, sum [sha256.Size]byte) []byte {
 	dst = append(dst, hashPrefix...)
-	for i := 0; i < len(sum); i += 4 {
-		dst = binary.LittleEndian.AppendUint64(dst, hexDigits(binary.LittleEndian.Uint32(sum[i:])))
-	}
-	return dst
-}
-
-// hexDigits returns four bytes in hexadecimal, the lowest byte first.
-func hexDigits(b uint32) uint64 {
-	const ones = 0x0101010101010101
-	const halves, letters = 0x0F * ones, 'a' - '0' - 10
-	w := uint64(b)
-	w = (w | w<<16) & 0x0000FFFF0000FFFF
-	w = (w | w<<8) & 0x00FF00FF00FF00FF // each byte has a space behind it
-	w = (w>>4 | w<<8) & halves          // for its low half
-	return w + '0'*ones + (w+6*ones)>>4&ones*letters
+	return hex.AppendEncode(dst, sum[:])
 }
 
 // The ids of a reading that was not hashed, because Read failed, are "".

@@ -29,8 +29,9 @@
 //
 // # Limits
 //
-// A text has at most MaxBytes bytes and MaxDepth levels of arrays and objects. Parsing
-// and writing take linear time, but for sorting keys, and do not recurse.
+// A text has at most MaxBytes bytes and MaxDepth levels of arrays and objects, and an
+// integer MaxIntDigits digits. Parsing and writing take linear time, but for sorting keys,
+// and recurse no deeper than a value is nested.
 //
 // # YAML
 //

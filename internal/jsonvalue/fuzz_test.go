@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue/jsonvaluetest"
 )
 
 // eachLine calls f with every line of the measured answers of the reference.
@@ -67,11 +69,14 @@ func requireFixedPoint(t *testing.T, v Value) {
 	require.True(t, Equal(v, again))
 }
 
-// FuzzParse: any text is parsed or an error with a code, and the canonical form of a
-// value is a fixed point.
+// FuzzParse: any text is parsed or an error with a code. The canonical form of a value is
+// a fixed point, and that of the same value made of its parts.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Add(`{"b":1,"a":2,"b":{"\ud83d\ude00":-0.0}}`)
+	f.Add(jsonvaluetest.Result(512))
+	f.Add(jsonvaluetest.UntidyResult(512))
+	f.Add(canonicalResult(512))
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := Parse(text)
 		if err != nil {
@@ -79,6 +84,13 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		requireFixedPoint(t, v)
-		require.Equal(t, v.Usable(), rebuild(v).Usable())
+		made := rebuild(v)
+		require.Equal(t, v.Usable(), made.Usable())
+		want, wantErr := made.AppendCanonical(nil)
+		got, err := v.AppendCanonical(nil)
+		require.Equal(t, wantErr == nil, err == nil)
+		if err == nil {
+			require.Equal(t, string(want), string(got))
+		}
 	})
 }

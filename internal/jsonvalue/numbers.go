@@ -8,33 +8,6 @@ import "strings"
 // scanNumber scans -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)? at start.
 // The node is of the part of the text that is the canonical form, where one is.
 func scanNumber(text string, start int) (n node, end int, err *Error) {
-	if len(text)-start > 16 && text[start] != '-' {
-		// Most numbers are short. They are told here with as few decisions as can be.
-		w := word(text, start)
-		count := leadingDigits(w)
-		point := start + count
-		switch c := text[point]; {
-		case count == 8 || w&0xFF == '0' && count > 1 || c|0x20 == 'e':
-		case c != '.':
-			return makeNode(IntKind, flagExact, start, count), point, nil
-		default:
-			w = word(text, point+1)
-			count = leadingDigits(w)
-			end = point + 1 + count
-			if count == 8 || count == 0 || text[end]|0x20 == 'e' || text[start] == '0' {
-				break
-			}
-			size := end - start
-			for ; text[start+size-1] == '0' && count > 1; count-- {
-				size--
-			}
-			return makeNode(FloatKind, flagExact, start, size), end, nil
-		}
-	}
-	return scanAnyNumber(text, start)
-}
-
-func scanAnyNumber(text string, start int) (n node, end int, err *Error) {
 	first := start
 	if text[first] == '-' {
 		first++
@@ -94,13 +67,6 @@ func plainDecimal(text string) bool {
 
 // digits returns where the decimal digits from i on end.
 func digits(text string, i int) int {
-	for len(text)-i >= 8 {
-		n := leadingDigits(word(text, i))
-		i += n
-		if n < 8 {
-			return i
-		}
-	}
 	for i < len(text) && isDigit(text[i]) {
 		i++
 	}

@@ -4,80 +4,79 @@
 package jsonvalue
 
 import (
-	"encoding/binary"
-	"slices"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// str scans the string at i. It returns where it ends, with flagEscaped if it has
-// escapes and flagExact if it is written canonically. The end is -1 if the string is
-// none; strError then says why.
-func (s *scanner) str(i int) (end int, flags node) {
-	text := s.text
-	seen := s.seen
-	flags = flagExact
-	for i++; len(text)-i >= 8; {
-		w := word(text, i)
-		seen |= w
-		m := special(w)
-		if m == 0 {
-			i += 8
-			continue
-		}
-		first := firstMark(m)
-		i += first
-		switch byte(w >> (8 * first)) {
-		case '"':
-			s.seen = seen
-			return i + 1, flags
-		case '\\':
-			if len(text)-i >= 2 {
-				if exact := plainEscape[text[i+1]]; exact != 0 { // mostly
-					flags = flags&exact | flagEscaped
-					i += 2
-					continue
-				}
+// str scans the string at i and returns where it ends. The node has flagEscaped if it
+// has escapes and flagExact if it is written canonically.
+func (s *scanner) str(start int) (n node, end int, err *Error) {
+	text, seen, flags := s.text, s.seen, flagExact
+	for i := start + 1; ; {
+		for len(text)-i >= 8 {
+			w := word(text, i)
+			seen |= w
+			m := special(w)
+			if m != 0 {
+				i += firstMark(m)
+				break
 			}
+			i += 8
+		}
+		if i >= len(text) {
+			return 0, 0, fail(len(text), "string without end")
+		}
+		switch c := text[i]; {
+		case c == '"':
+			s.seen = seen
+			return makeNode(StringKind, flags, start, i+1-start), i + 1, nil
+		case c == '\\':
 			size, exact := s.escape(i)
 			if size == 0 {
-				return -1, 0
+				return 0, 0, escapeError(text, i)
 			}
-			flags = flags&exact | flagEscaped
+			flags = flags&exact&flagExact | flagEscaped
 			i += size
+		case c < 0x20:
+			return 0, 0, fail(i, "control character in a string")
 		default:
-			return -1, 0
+			seen |= uint64(c)
+			i++
 		}
 	}
-	s.seen = seen
-	return s.stringEnd(i, flags)
 }
 
-// stringEnd scans a string where the text is about to end.
-func (s *scanner) stringEnd(i int, flags node) (end int, _ node) {
-	text := s.text
-	for i < len(text) {
-		c := text[i]
-		s.seen |= uint64(c)
-		switch {
-		case c == '"':
-			return i + 1, flags
-		case c < 0x20:
-			return -1, 0
-		case c != '\\':
-			i++
-			continue
-		}
-		size, exact := s.escape(i)
-		if size == 0 {
-			return -1, 0
-		}
-		flags = flags&exact | flagEscaped
-		i += size
-	}
-	return -1, 0
+// Strings are looked through eight bytes at a time. Each of these functions
+// works on the bytes of a word side by side and marks a byte by its highest bit.
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// word returns the eight bytes of s from i on; the first one is the lowest.
+func word(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
+
+// special is not zero if a byte of w is a quotation mark, a backslash or a
+// control character: something that a JSON string cannot hold as it is.
+func special(w uint64) uint64 {
+	// x-0x21 borrows into the highest bit of a byte that is below 0x21, which after
+	// changing one bit a quotation mark is, too, and a space is not; x-1 borrows into
+	// that of a zero. ^w and ^b keep bytes out that had the bit anyway.
+	const twos, backslashes = 2 * lowBits, '\\' * lowBits
+	b := w ^ backslashes
+	return (((w^twos)-0x21*lowBits)&^w | (b-lowBits)&^b) & highBits
+}
+
+// firstMark is which byte is marked first. Only marks above the first may be
+// wrong, by a borrow.
+func firstMark(m uint64) int { return bits.TrailingZeros64(m) / 8 }
 
 // plainEscape holds, of the letter of an escape of two characters, flagExact if
 // it is canonical, flagEscaped if not; and else 0.
@@ -114,30 +113,15 @@ func (s *scanner) escape(i int) (size int, exact node) {
 	return 6, 0
 }
 
-// strError says what is wrong with the string at i, which str could not scan.
-func (s *scanner) strError(i int) *Error {
-	text := s.text
-	for i++; i < len(text); {
-		switch c := text[i]; {
-		case c < 0x20:
-			return fail(i, "control character in a string")
-		case c != '\\':
-			i++
-			continue
-		}
-		size, _ := s.escape(i)
-		switch {
-		case size > 0:
-			i += size
-			continue
-		case i+1 == len(text):
-			return fail(i, "string without end")
-		case text[i+1] == 'u':
-			return fail(i, "expected four hexadecimal digits")
-		}
-		return fail(i, "unknown escape")
+// escapeError is what is wrong with the escape at i.
+func escapeError(text string, i int) *Error {
+	switch {
+	case i+1 == len(text):
+		return fail(i, "string without end")
+	case text[i+1] == 'u':
+		return fail(i, "expected four hexadecimal digits")
 	}
-	return fail(i, "string without end")
+	return fail(i, "unknown escape")
 }
 
 // unescape decodes the escapes of a string that was scanned.
@@ -157,43 +141,23 @@ func unescape(raw string) string {
 	}
 }
 
-// appendEscaped appends the canonical form of a string that was scanned, without
-// its quotation marks. An escape's canonical form is never longer than itself.
+// appendEscaped appends the canonical form of a string that was scanned, without its
+// quotation marks.
 func appendEscaped(dst []byte, raw string) []byte {
-	end := len(dst)
-	dst = slices.Grow(dst, len(raw)+8)
-	dst = dst[:cap(dst)]
-	for i := 0; i < len(raw); {
-		if len(raw)-i >= 8 {
-			w := word(raw, i)
-			binary.LittleEndian.PutUint64(dst[end:], w)
-			n := firstByte(w, '\\')
-			i += n
-			end += n
-			if n == 8 {
-				continue
-			}
+	for {
+		i := strings.IndexByte(raw, '\\')
+		if i < 0 {
+			return append(dst, raw...)
 		}
-		c := raw[i]
-		if c != '\\' {
-			dst[end] = c
-			i++
-			end++
-			continue
-		}
+		dst = append(dst, raw[:i]...)
 		r, size := decodeEscape(raw[i:])
-		i += size
-		switch {
-		case r < 0x20 || r == '"' || r == '\\':
-			end = len(appendEscape(dst[:end], byte(r)))
-		case r < utf8.RuneSelf:
-			dst[end] = byte(r)
-			end++
-		default:
-			end += utf8.EncodeRune(dst[end:], r)
+		if r < 0x20 || r == '"' || r == '\\' {
+			dst = appendEscape(dst, byte(r))
+		} else {
+			dst = utf8.AppendRune(dst, r)
 		}
+		raw = raw[i+size:]
 	}
-	return dst[:end]
 }
 
 // decodeEscape decodes the escape that a string which was scanned starts with.

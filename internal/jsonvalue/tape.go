@@ -4,24 +4,23 @@
 package jsonvalue
 
 import (
-	"slices"
+	"sort"
 	"strings"
 )
 
-// A tape is a parsed JSON text: one word for every value, and the keys of its
-// objects. It holds no text of its own: strings and numbers are places in the
-// source, and a string that has escapes is decoded when it is asked for.
+// A tape is a parsed JSON text: one word for every value and every key. It holds no text
+// of its own: strings and numbers are places in the source.
 //
 // The children of a container stand side by side, behind a word that says where the
-// container is in the source. An object's keys stand apart, as a shape, because in most
-// texts many objects have the same keys; all of these share one shape.
+// container is in the source. Those of an object are its keys and values in turn, in
+// document order. If that is not the canonical order of the keys, the places of the keys
+// in canonical order follow.
 //
-// A tape is one block of memory however many values the text holds, and the
-// garbage collector has nothing to follow in it.
+// A tape is one block of memory however many values the text holds, and the garbage
+// collector has nothing to follow in it.
 type tape struct {
 	source string
 	nodes  []node
-	shapes []node
 }
 
 // node is a value or a key in one word: its kind and flags and two numbers of 28
@@ -29,21 +28,15 @@ type tape struct {
 //
 // For a scalar these are the place and length of its text in the source; a
 // string's text includes the quotation marks. For a container the first is where in
-// nodes its children are. The second is the number of elements of an array, and
-// where in shapes the shape of an object is.
-//
-// A shape is a head with the number of keys, the keys in document order and,
-// unless that is the canonical order too, an entry for every key in canonical order:
-// its place among the keys, its size, and flagExact if it has that.
+// nodes its children are, and the second the number of its elements or members.
 type node uint64
 
 const (
 	kindMask      node = 1<<3 - 1
 	flagExact     node = 1 << 3 // the text is the canonical form
 	flagEscaped   node = 1 << 4 // of a string: it has escapes
-	flagBeside    node = 1 << 5 // of a member's value: nothing but a colon is between the key and it
-	flagTrue      node = 1 << 6
-	flagSorted    node = 1 << 7 // of a shape: document order is canonical order
+	flagTrue      node = 1 << 5 // of a boolean
+	flagSorted    node = 1 << 6 // of an object: document order is canonical order
 	nodeField          = 28
 	nodeFieldMask node = 1<<nodeField - 1
 	firstShift         = 8
@@ -102,49 +95,34 @@ func (t *tape) keyText(key node) string {
 	return text
 }
 
-// size is the number of children of a container.
-func (t *tape) size(n node) int {
-	if n.kind() == ObjectKind {
-		return t.shapes[n.second()].second()
-	}
-	return n.second()
-}
-
-// index returns child i of a container.
+// index returns child i of a container, key of an object the key of that.
 func (t *tape) index(n node, i int) node {
-	return t.nodes[n.first() : n.first()+t.size(n)][i]
-}
-
-// keys are the keys of a shape in document order. order says how to go through them
-// in canonical order; it is nil if that is the same.
-func (t *tape) keys(shape int) (keys, order []node) {
-	head := t.shapes[shape]
-	keys = t.shapes[shape+1:]
-	size := head.second()
-	if !head.has(flagSorted) {
-		order = keys[size : 2*size]
-	}
-	return keys[:size], order
-}
-
-// parts are what a container consists of; an array has no keys and no order.
-func (t *tape) parts(n node) (children, keys, order []node) {
-	children = t.nodes[n.first():]
 	if n.kind() == ArrayKind {
-		return children[:n.second()], nil, nil
+		return t.nodes[n.first():][:n.second()][i]
 	}
-	keys, order = t.keys(n.second())
-	return children[:len(keys)], keys, order
+	return t.nodes[n.first():][:2*n.second()][2*i+1]
+}
+
+// key returns key i of an object.
+func (t *tape) key(n node, i int) node { return t.nodes[n.first():][:2*n.second()][2*i] }
+
+// order is the places of an object's keys in canonical order, nil if that is document
+// order.
+func (t *tape) order(n node) []node {
+	if n.has(flagSorted) {
+		return nil
+	}
+	return t.nodes[n.first()+2*n.second():][:n.second()]
 }
 
 // fewKeys is where comparing with every key stops being faster than a search.
 const fewKeys = 8
 
-// find returns which child of an object has a key, -1 if none has.
+// find returns which member of an object has a key, -1 if none has.
 func (t *tape) find(n node, key string) int {
-	keys, order := t.keys(n.second())
-	if len(keys) <= fewKeys {
-		for i, k := range keys {
+	if n.second() <= fewKeys {
+		for i := range n.second() {
+			k := t.key(n, i)
 			if k.has(flagEscaped) {
 				if t.keyText(k) == key {
 					return i
@@ -155,16 +133,16 @@ func (t *tape) find(n node, key string) int {
 		}
 		return -1
 	}
-	compare := func(k node, key string) int { return strings.Compare(t.keyText(k), key) }
-	if order == nil {
-		if i, found := slices.BinarySearchFunc(keys, key, compare); found {
+	order := t.order(n)
+	place := func(i int) int {
+		if order == nil {
 			return i
 		}
-		return -1
+		return int(order[i])
 	}
-	i, found := slices.BinarySearchFunc(order, key, func(entry node, key string) int { return compare(keys[entry.first()], key) })
+	i, found := sort.Find(n.second(), func(i int) int { return strings.Compare(key, t.keyText(t.key(n, place(i)))) })
 	if !found {
 		return -1
 	}
-	return order[i].first()
+	return place(i)
 }

@@ -190,7 +190,7 @@ func (v Value) Float64() (float64, bool) {
 func (v Value) Len() int {
 	switch {
 	case v.tape != nil:
-		return v.tape.size(node(v.bits))
+		return node(v.bits).second()
 	case v.made != nil:
 		return len(v.made.members)
 	}
@@ -214,8 +214,8 @@ func (v Value) Member(i int) (string, Value) {
 		panic("jsonvalue: Member of a value that is no object")
 	}
 	if v.tape != nil {
-		keys, _ := v.tape.keys(node(v.bits).second())
-		return v.tape.keyText(keys[i]), v.tape.value(v.tape.index(node(v.bits), i))
+		n := node(v.bits)
+		return v.tape.keyText(v.tape.key(n, i)), v.tape.value(v.tape.index(n, i))
 	}
 	m := v.made.members[i]
 	return m.Key, m.Value
@@ -237,7 +237,7 @@ func (v Value) Get(key string) (Value, bool) {
 		if i < 0 {
 			return Value{}, false
 		}
-		return v.tape.value(v.tape.nodes[n.first()+i]), true
+		return v.tape.value(v.tape.index(n, i)), true
 	}
 	return v.made.get(key)
 }
