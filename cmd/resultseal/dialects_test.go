@@ -150,3 +150,42 @@ func TestValidateDialects(t *testing.T) {
 	require.Contains(t, r.stderr, "dialects.yaml:2:1: did not find expected node content")
 	require.NotContains(t, r.stderr, "yaml: ")
 }
+
+// dialects lists every dialect with what it reads and on what basis.
+func TestDialectsCommand(t *testing.T) {
+	r := execute("", "dialects")
+	require.Zero(t, r.code, r.stderr)
+	for _, want := range []string{"claude-code ", "◐", "✓", "MLflow, its default export", "mastra-1.71.0"} {
+		require.Contains(t, r.stdout, want)
+	}
+}
+
+// explain shows which dialects read spans and which attributes are not read, and no
+// content.
+func TestDialectsExplain(t *testing.T) {
+	trace := write(t, "trace.json", acmeTrace)
+	r := execute("", "dialects", "explain", trace)
+	require.Zero(t, r.code, r.stderr)
+	require.Equal(t, `scope (without a name): 1 span
+  1 span looks like tool calls, and no dialect reads it
+  attributes that are not read:
+    acme.input (1)
+    acme.kind (1)
+    acme.output (1)
+    acme.session (1)
+    acme.tool (1)
+`, r.stdout)
+	require.NotContains(t, r.stdout, "A-1")
+
+	r = execute("", "dialects", "explain", "--dialects", write(t, "dialects.yaml", acmeDialect), trace)
+	require.Zero(t, r.code, r.stderr)
+	require.Equal(t, `scope (without a name): 1 span
+  1 tool span by acme
+  of 1 tool span: 0 without a name, 1 without a call id, 0 without arguments, 0 without a result, 0 failed
+`, r.stdout)
+
+	r = execute("", "dialects", "explain", write(t, "plain.json", `{"resourceSpans":[{"scopeSpans":[{"scope":{"name":"http"},"spans":[{"traceId":"00000000000000000000000000000001","spanId":"0000000000000001","name":"GET","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}]}]}`))
+	require.Equal(t, "scope http: 1 span\n  no span is about an agent\n", r.stdout)
+
+	require.Equal(t, 2, execute("", "dialects", "explain", "not-there.json").code)
+}

@@ -210,3 +210,47 @@ func silentTrace(t *testing.T) string {
 	require.NoError(t, err)
 	return string(text)
 }
+
+// Of every family of instrumentations a policy is learned that names its tools and
+// seals what the family's calls returned, and not what they returned when they failed.
+func TestInitOnEachFamily(t *testing.T) {
+	dirs, err := filepath.Glob(filepath.Join(shared(t, "cases", "instrumentations"), "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, dirs)
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			trace := filepath.Join(dir, "trace.jsonl")
+			text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+			require.NoError(t, err)
+			var want struct {
+				Observations []struct {
+					Tool    string
+					Reasons []string
+				}
+			}
+			require.NoError(t, json.Unmarshal(text, &want))
+
+			learned := execute("", "init", trace)
+			require.Zero(t, learned.code, learned.stderr)
+			scored := execute("", "score", "--policy", write(t, "policy.yaml", learned.stdout), trace)
+			require.Zero(t, scored.code, scored.stderr)
+			var report struct {
+				Sessions []struct {
+					Observations []struct{ Tool, Decision string }
+				}
+			}
+			require.NoError(t, json.Unmarshal([]byte(scored.stdout), &report))
+			require.Len(t, report.Sessions, 1)
+			got := report.Sessions[0].Observations
+			require.Len(t, got, len(want.Observations))
+			for i, o := range got {
+				require.True(t, strings.HasSuffix(o.Tool, want.Observations[i].Tool), o.Tool)
+				decision := "blocked"
+				if slices.Contains(want.Observations[i].Reasons, "SEALED_WITH_REQUIRED_EVIDENCE") {
+					decision = "sealed"
+				}
+				require.Equal(t, decision, o.Decision)
+			}
+		})
+	}
+}

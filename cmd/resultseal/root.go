@@ -33,6 +33,7 @@ func newRootCommand() *cobra.Command {
 		newScoreCommand(),
 		newInitCommand(),
 		newProtocolCommand(),
+		newDialectsCommand(),
 		newVersionCommand(),
 	)
 	setOnce(root)

@@ -56,6 +56,7 @@ func (e *explanation) call(n int, c *score.CallAccount) {
 	if c.Asked >= 0 && len(c.Spans) > 0 {
 		e.line(2, "asked for in %s of %s", e.messagesAt(c.Asked, true), e.span(c.Asked))
 	}
+	e.offered(c)
 	e.arguments(c)
 	e.result(c)
 	e.failure(c)
@@ -64,6 +65,20 @@ func (e *explanation) call(n int, c *score.CallAccount) {
 		return
 	}
 	e.trials(c)
+}
+
+// offered reports a call of a tool that the model was not offered.
+func (e *explanation) offered(c *score.CallAccount) {
+	if c.Asked < 0 || c.Tool == "" {
+		return
+	}
+	for _, d := range e.dialects(nil) {
+		names, ok := e.Facts[c.Asked].Offered(d.Definitions)
+		if ok && !slices.Contains(names, c.Tool) {
+			e.line(2, "the model was not offered this tool: %s of %s lists %d others", d.Definitions[0], e.span(c.Asked), len(names))
+			return
+		}
+	}
 }
 
 // arguments says where the call's arguments are.

@@ -7,7 +7,7 @@
 //
 // Instrumentations agree on little. Each way of recording is a [Dialect]: a
 // table of attribute names, not code. The built-in ones stand in
-// dialects_general.go and dialects_frameworks.go; a new one is a new row and a recorded
+// dialects_general.go, dialects_frameworks.go, dialects_agents.go and dialects_platforms.go; a new one is a new row and a recorded
 // example. Users add rows of their own by [Settings].
 //
 // A span may speak several dialects at once (an instrumentation that adds its
@@ -15,8 +15,8 @@
 // dialect of the table that holds it, a user's before the built-in ones.
 //
 // Reading order: span.go (the facts), dialect.go (the table's form), table.go
-// (the table compiled), decode.go and call.go (span to facts), failure.go;
-// messages.go, message.go, part.go and events.go (message lists in their several
+// (the table compiled), decode.go and call.go (span to facts), source.go (parts of attributes), failure.go;
+// messages.go, message.go, part.go, events.go and transcript.go (message lists in their several
 // shapes); histories.go (lists that go on from earlier ones); result.go,
 // wrappers.go and arguments.go (what a tool really returned and was given);
 // capture.go and truncation.go (content that is not there, or not to its end); unread.go

@@ -3,6 +3,8 @@
 
 package genai
 
+import "slices"
+
 // Dialects returns the dialects that the decoder reads: the custom ones, then the
 // built-in ones.
 func (d *Decoder) Dialects() []*Dialect {
@@ -16,6 +18,19 @@ func (d *Decoder) Dialects() []*Dialect {
 // FlatPrefix returns the prefix of an attribute that is one field of a flattened list of
 // messages, with its final dot; "" for any other attribute.
 func (d *Decoder) FlatPrefix(attribute string) string { return d.prefix(attribute) }
+
+// Reads reports whether a dialect reads an attribute, on spans of some kind.
+func (d *Decoder) Reads(attribute string) bool {
+	if _, ok := d.lookup(attribute); ok || d.prefix(attribute) != "" {
+		return true
+	}
+	for i := range d.rows {
+		if slices.Contains(d.rows[i].Definitions, attribute) {
+			return true
+		}
+	}
+	return false
+}
 
 // Dialects returns the dialects that the span was read by, a bit for each at its
 // position in [Decoder.Dialects].

@@ -50,7 +50,7 @@ type row struct {
 	agentName, exchange                    []attr
 	input, output, outputText, outputCalls []source
 	transcript                             []attr // of Dialect.Transcript
-	definitions, elsewhere                 []attr
+	elsewhere                              []attr
 }
 
 type mark struct {
@@ -95,7 +95,6 @@ func compile(dialects []*Dialect, custom int, conversations []string) *table {
 			outputText:  t.sources(d.OutputText, 0),
 			outputCalls: t.sources(d.OutputCalls, 0),
 			transcript:  t.transcripts(d.Transcript),
-			definitions: t.attrs(d.Definitions, 0),
 			elsewhere:   t.attrs(d.Elsewhere, 0),
 		})
 		t.conversations = append(t.conversations, t.attrs(d.Conversation, forConversation)...)
