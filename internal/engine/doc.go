@@ -125,6 +125,8 @@
 //     SCHEMA_INVALID for a kind that is a collection, CONTRACT_INVALID for a key of a
 //     contract that is no string, INVALID_ARGUMENT for a clock that cannot be written.
 //     Digits that are not decimal are text in a version.
+//   - YAML that nobody writes is rejected in some cases that package yaml11 lists, or
+//     rejected with another code.
 //   - A fixture that expects a rejection matches if there is one. The reference ends
 //     with the error of the rejection.
 //

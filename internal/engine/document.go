@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/internal/yaml11"
 )
 
 // Format is how a document is written.
@@ -53,6 +54,28 @@ func ParseDocument(data []byte, format Format) (jsonvalue.Value, error) {
 		return jsonvalue.Value{}, errLoneSurrogate
 	}
 	return v, nil
+}
+
+// parseYAML reads a YAML document.
+func parseYAML(text string) (jsonvalue.Value, error) {
+	v, err := yaml11.Parse(text)
+	switch {
+	case err != nil:
+		return jsonvalue.Value{}, yamlRefusal(err)
+	case v.Kind() == jsonvalue.TimestampKind:
+		return jsonvalue.Value{}, errorf(CodeLimitExceeded, "YAML: the document must be a mapping, a sequence or a scalar, not a time")
+	}
+	return v, nil
+}
+
+// parseYAMLPayload reads a YAML text that is a result, and holds it to the limits
+// of a document.
+func parseYAMLPayload(text string) (jsonvalue.Value, error) {
+	v, err := parseYAML(text)
+	if err != nil {
+		return jsonvalue.Value{}, err
+	}
+	return v, checkLimits(v)
 }
 
 // decodeText makes UTF-8 of a JSON text, whose encoding shows in its first bytes.

@@ -6,6 +6,7 @@ package engine
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -82,4 +83,63 @@ func TestEncodings(t *testing.T) {
 	}
 	_, err := ParseDocument([]byte("\"\x00\x3d\xd8\"\x00"), FormatJSON) // half of a pair in UTF-16
 	requireCoded(t, err, CodeSchemaInvalid)
+}
+
+// TestYAMLCodes: errors of YAML documents have the published codes.
+func TestYAMLCodes(t *testing.T) {
+	for text, want := range map[string]ErrorCode{
+		"a: [":       CodeParseFailed,
+		"a: !!int x": CodeParseFailed,
+		"a\n---\nb":  CodeParseFailed,
+		"\xff":       CodeParseFailed,
+		"a: &b c":    CodeUnsafeInput,
+		"a: *b":      CodeUnsafeInput,
+		"!!set {a}":  CodeUnsafeInput,
+		"2026-08-21": CodeLimitExceeded,
+		strings.Repeat("[", 500) + strings.Repeat("]", 500): CodeLimitExceeded,
+		`a: "\ud800"`: CodeSchemaInvalid,
+	} {
+		_, err := ParseDocument([]byte(text), FormatYAML)
+		requireCoded(t, err, want)
+	}
+}
+
+// TestHostileTexts: JSON texts that are built to take time or depth are refused, or
+// read, as fast as others of their size.
+func TestHostileTexts(t *testing.T) {
+	fill := func(head, unit string) string {
+		return head + strings.Repeat(unit, (maxDocumentBytes-len(head))/len(unit))
+	}
+	half := func(open, end string) string {
+		n := maxDocumentBytes / (len(open) + len(end))
+		return strings.Repeat(open, n) + strings.Repeat(end, n)
+	}
+	for _, unit := range []string{
+		"[", "{", "]", "}", "\"", "\n", " ", "\t", "\"\\u0041", "\"\\", "1", "9.", "0x", "1e", "\r", "\u2028", "\ufeff", "{\"a\":", "[{", "[1,", "{\"a\":1,", "\\", "-",
+	} {
+		for _, head := range []string{"", "[", `{"a":`} {
+			requireFast(t, fill(head, unit))
+		}
+	}
+	for _, pair := range [][2]string{{"[", "]"}, {"{", "}"}, {`{"a":`, "}"}, {"[[", "],1]"}} {
+		requireFast(t, half(pair[0], pair[1]))
+	}
+}
+
+func requireFast(t *testing.T, text string) {
+	t.Helper()
+	start := time.Now()
+	v, err := ParseDocument([]byte(text), FormatJSON)
+	if err == nil {
+		if _, err = v.AppendCanonical(nil); err != nil {
+			err = refusal(err)
+		}
+	}
+	if err != nil {
+		requireCoded(t, err, CodeParseFailed, CodeLimitExceeded, CodeSchemaInvalid)
+	}
+	// Generous: a text that is read in quadratic time takes many times as long.
+	// Each takes milliseconds; what is not linear would take hours. The bound
+	// leaves room for a busy machine.
+	require.Less(t, time.Since(start), time.Minute, "%.20q", text)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
+	"github.com/resultseal/otelcol-resultseal/internal/yaml11"
 )
 
 // ErrorCode is the stable, published name of what was wrong with an input.
@@ -84,6 +85,24 @@ func refusal(err error) *Error {
 	return &Error{Code: code, Message: e.Message, Offset: e.Offset}
 }
 
+// yamlRefusal returns the Error for an error of yaml11.
+func yamlRefusal(err error) error {
+	var e *yaml11.Error
+	if !errors.As(err, &e) {
+		return errorf(CodeParseFailed, "%s", err)
+	}
+	code := CodeParseFailed
+	switch e.Code {
+	case yaml11.CodeUnsafe:
+		code = CodeUnsafeInput
+	case yaml11.CodeLimitExceeded:
+		code = CodeLimitExceeded
+	case yaml11.CodeUnencodable:
+		return errLoneSurrogate
+	}
+	return &Error{Code: code, Message: "YAML: " + e.Message, Offset: e.Offset}
+}
+
 // errLoneSurrogate is the refusal of half of a surrogate pair in a document.
 var errLoneSurrogate = errorf(CodeSchemaInvalid, "text holds half of a surrogate pair, which cannot be encoded")
 
@@ -96,9 +115,4 @@ func errorf(code ErrorCode, format string, args ...any) *Error {
 func (e *Error) at(path string) *Error {
 	e.Path = path
 	return e
-}
-
-// parseErrorf makes an Error about the text at an offset.
-func parseErrorf(offset int, format string, args ...any) *Error {
-	return &Error{Code: CodeParseFailed, Message: fmt.Sprintf(format, args...), Offset: offset}
 }

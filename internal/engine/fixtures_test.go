@@ -5,6 +5,7 @@ package engine
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -150,4 +151,11 @@ func TestOutcomeMeets(t *testing.T) {
 	} {
 		require.Equal(t, tc.want, tc.actual.Meets(tc.expected), "%v as %v", tc.actual, tc.expected)
 	}
+}
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return data
 }

@@ -95,9 +95,6 @@ func FuzzYAML(f *testing.F) {
 			f.Add(*row.ContractText)
 		}
 	})
-	for _, row := range yamlTable {
-		f.Add(row.text)
-	}
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := ParseDocument([]byte(text), FormatYAML)
 		if err != nil {

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package yaml11
 
 import (
 	"fmt"
@@ -11,67 +11,65 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 )
 
-// yamlPlain are the forms in which a plain scalar is more than a string, in the
-// order in which they are tried.
-var yamlPlain = []struct {
-	tag  string
-	form *regexp.Regexp
+// maxNumber bounds the characters of a number.
+const maxNumber = 16_384
+
+// plainForms are the forms in which a plain scalar is more than a string, in the order in
+// which they are tried, each with the bytes that it may start with.
+var plainForms = []struct {
+	tag   string
+	first string
+	form  *regexp.Regexp
 }{
-	{"bool", regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)},
-	{"float", regexp.MustCompile(`^(?:` +
+	{"bool", "yYnNtTfFoO", regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)},
+	{"float", "-+.0123456789", regexp.MustCompile(`^(?:` +
 		`[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?` + // 1. 1.5 1.5e+3
 		`|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` + // .5
 		`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*` + // 1:30.5
 		`|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)},
-	{"int", regexp.MustCompile(`^(?:` +
+	{"int", "-+0123456789", regexp.MustCompile(`^(?:` +
 		`[-+]?0b[01_]+` +
 		`|[-+]?0[0-7_]+` +
 		`|[-+]?(?:0|[1-9][0-9_]*)` +
 		`|[-+]?0x[0-9a-fA-F_]+` +
 		`|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)}, // 1:30 is 90
-	{"merge", regexp.MustCompile(`^<<$`)},
-	{"null", regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)},
-	{"timestamp", regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d` +
+	{"merge", "<", regexp.MustCompile(`^<<$`)},
+	{"null", "~nN", regexp.MustCompile(`^(?:~|null|Null|NULL)$`)},
+	{"timestamp", "0123456789", regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d` +
 		`|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?)$`)},
-	{"value", regexp.MustCompile(`^=$`)},
+	{"value", "=", regexp.MustCompile(`^=$`)},
 }
 
-// yamlTime is the form of a time. A plain scalar that is only a date needs two
-// digits of month and day to be one; with an explicit tag one is enough.
-var yamlTime = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
-	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(Z|([-+])(\d\d?)(?::(\d\d))?))?)?$`)
-
-// tagOf returns the tag of a node: its own, or the one that its form implies.
-func (n *yamlNode) tagOf() string {
-	switch {
-	case n.tag != "":
-		return n.tag
-	case n.kind == yamlSequenceNode:
-		return "seq"
-	case n.kind == yamlMappingNode:
-		return "map"
-	case !n.plain:
-		return "str"
+// plainTag returns the tag that a plain scalar without a tag has.
+func plainTag(text string) string {
+	if text == "" {
+		return "null"
 	}
-	for _, p := range yamlPlain {
-		if p.form.MatchString(n.text) {
+	for _, p := range plainForms {
+		if strings.IndexByte(p.first, text[0]) >= 0 && p.form.MatchString(text) {
 			return p.tag
 		}
 	}
 	return "str"
 }
 
+// timeForm is the form of a time. A plain scalar that is only a date needs two
+// digits of month and day to be one; with an explicit tag one is enough.
+var timeForm = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
+	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(Z|([-+])(\d\d?)(?::(\d\d))?))?)?$`)
+
 // scalarValue returns the value of a scalar node of the given tag. Errors have
-// CodeParseFailed for a text that is not of the tag's form, and CodeUnsafeInput for a
+// CodeMalformed for a text that is not of the tag's form, and CodeUnsafe for a
 // tag that has no value.
-func yamlScalarValue(tag, text string) (jsonvalue.Value, error) {
-	if len(text) > maxStringLength && (tag == "int" || tag == "float") {
-		return jsonvalue.Value{}, errorf(CodeLimitExceeded, "YAML: number of more than %d characters", maxStringLength)
+func scalarValue(tag, text string) (jsonvalue.Value, error) {
+	if len(text) > maxNumber && (tag == "int" || tag == "float") {
+		return jsonvalue.Value{}, errorf(CodeLimitExceeded, "number of more than %d characters", maxNumber)
 	}
 	var v jsonvalue.Value
 	ok := true
@@ -80,24 +78,24 @@ func yamlScalarValue(tag, text string) (jsonvalue.Value, error) {
 		v = jsonvalue.String(text)
 	case "null":
 	case "bool":
-		v, ok = yamlBool(text)
+		v, ok = boolValue(text)
 	case "int":
-		v, ok = yamlInt(text)
+		v, ok = intValue(text)
 	case "float":
-		v, ok = yamlFloat(text)
+		v, ok = floatValue(text)
 	case "timestamp":
 		v = jsonvalue.Timestamp(text)
-		_, ok = yamlTimestamp(text)
+		_, ok = timeIdentity(text)
 	default:
-		return jsonvalue.Value{}, errorf(CodeUnsafeInput, "YAML: %s where there is nothing to merge or replace", tag)
+		return jsonvalue.Value{}, errorf(CodeUnsafe, "%s where there is nothing to merge or replace", tag)
 	}
 	if !ok {
-		return jsonvalue.Value{}, errorf(CodeParseFailed, "YAML: text that is no %s", tag)
+		return jsonvalue.Value{}, errorf(CodeMalformed, "text that is no %s", tag)
 	}
 	return v, nil
 }
 
-func yamlBool(text string) (jsonvalue.Value, bool) {
+func boolValue(text string) (jsonvalue.Value, bool) {
 	switch strings.ToLower(text) {
 	case "yes", "true", "on":
 		return jsonvalue.Bool(true), true
@@ -107,7 +105,7 @@ func yamlBool(text string) (jsonvalue.Value, bool) {
 	return jsonvalue.Value{}, false
 }
 
-func yamlInt(text string) (jsonvalue.Value, bool) {
+func intValue(text string) (jsonvalue.Value, bool) {
 	text = strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(text, "-")
 	if text != "" && (text[0] == '-' || text[0] == '+') {
@@ -146,10 +144,10 @@ func yamlInt(text string) (jsonvalue.Value, bool) {
 	return jsonvalue.BigInt(n), true
 }
 
-// bigInt reads an integer as an explicit tag lets it be written: with spaces
-// around it, a sign, the prefix of its base, and digits of any script.
+// bigInt reads an integer as an explicit tag lets it be written: with spaces around it, a
+// sign and the prefix of its base.
 func bigInt(text string, base int) (*big.Int, bool) {
-	text = asciiDigits(strings.TrimFunc(text, unicode.IsSpace))
+	text = strings.TrimFunc(text, unicode.IsSpace)
 	sign := ""
 	if text != "" && (text[0] == '-' || text[0] == '+') {
 		sign, text = text[:1], text[1:]
@@ -166,17 +164,7 @@ func bigInt(text string, base int) (*big.Int, bool) {
 	return new(big.Int).SetString(sign+text, base)
 }
 
-// asciiDigits replaces decimal digits of other scripts.
-func asciiDigits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 0x80 && unicode.Is(unicode.Nd, r) {
-			return '0' + rune(digitValue(r))
-		}
-		return r
-	}, text)
-}
-
-func yamlFloat(text string) (jsonvalue.Value, bool) {
+func floatValue(text string) (jsonvalue.Value, bool) {
 	text = strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	sign := 1.0
 	if text != "" && (text[0] == '-' || text[0] == '+') {
@@ -213,7 +201,7 @@ func yamlFloat(text string) (jsonvalue.Value, bool) {
 
 // parseFloat reads a decimal float; one that overflows is infinite.
 func parseFloat(text string) (float64, bool) {
-	text = asciiDigits(strings.TrimFunc(text, unicode.IsSpace))
+	text = strings.TrimFunc(text, unicode.IsSpace)
 	if strings.ContainsAny(text, "xXpP_") { // Go's own forms
 		return 0, false
 	}
@@ -221,18 +209,20 @@ func parseFloat(text string) (float64, bool) {
 	return f, err == nil || f != 0 && f-f != 0
 }
 
-// yamlTimestamp reads a date or time. It is not ok for one that does not exist. Two
+// timeIdentity reads a date or time. It is not ok for one that does not exist. Two
 // texts have the same identity if they are both dates, or both times without an
 // offset, or both times with one, and of the same day or instant.
-func yamlTimestamp(text string) (identity string, ok bool) {
-	m := yamlTime.FindStringSubmatch(strings.TrimSuffix(text, "\n"))
+func timeIdentity(text string) (identity string, ok bool) {
+	m := timeForm.FindStringSubmatch(strings.TrimSuffix(text, "\n"))
 	if m == nil {
 		return "", false
 	}
 	n := func(i int) int { v, _ := strconv.Atoi(m[i]); return v }
 	year, month, day := n(1), n(2), n(3)
 	hour, minute, second, offset := n(4), n(5), n(6), n(10)*60+n(11)
-	if year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) ||
+	micro, _ := strconv.Atoi((m[7] + "000000")[:6])
+	t := time.Date(year, time.Month(month), day, hour, minute, second, micro*1000, time.UTC)
+	if year < 1 || t.Month() != time.Month(month) || t.Day() != day ||
 		hour > 23 || minute > 59 || second > 59 || offset >= 24*60 {
 		return "", false
 	}
@@ -246,15 +236,14 @@ func yamlTimestamp(text string) (identity string, ok bool) {
 	if m[9] == "-" {
 		offset = -offset
 	}
-	fraction, _ := strconv.Atoi((m[7] + "000000")[:6])
-	minutes := (daysSince1970(year, month, day)*24+int64(hour))*60 + int64(minute) - int64(offset)
-	return fmt.Sprint(form, " ", (minutes*60+int64(second))*1e6+int64(fraction)), true
+	t = t.Add(-time.Duration(offset) * time.Minute)
+	return fmt.Sprint(form, " ", t.UnixMicro()), true
 }
 
-// yamlKeyIdentity returns a text that is the same for keys that replace each other,
+// keyIdentity returns a text that is the same for keys that replace each other,
 // of which none is a string: true is 1 and 1.0, and times are equal at one instant.
 // The text and the place are those of the key.
-func yamlKeyIdentity(key jsonvalue.Value, text string, place int) string {
+func keyIdentity(key jsonvalue.Value, text string, place int) string {
 	switch key.Kind() {
 	case jsonvalue.BoolKind:
 		if key.Bool() {
@@ -277,7 +266,7 @@ func yamlKeyIdentity(key jsonvalue.Value, text string, place int) string {
 		}
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	case jsonvalue.TimestampKind:
-		identity, _ := yamlTimestamp(text)
+		identity, _ := timeIdentity(text)
 		return identity
 	}
 	return key.Kind().String()

@@ -1,0 +1,56 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package yaml11
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// colonAtEnd reports whether a plain scalar in a flow collection ends with a colon: an
+// indicator follows it, and the colon is one, too.
+func colonAtEnd(docs []*yaml.Node) bool {
+	for n := range allNodes(docs) {
+		if n.Style&yaml.FlowStyle == 0 {
+			continue
+		}
+		for _, c := range n.Content {
+			if c.Style&^yaml.TaggedStyle == 0 && strings.HasSuffix(c.Value, ":") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// colons puts a tab behind each colon that an indicator of a flow collection follows.
+var colons = strings.NewReplacer(":,", ":\t,", ":[", ":\t[", ":]", ":\t]", ":{", ":\t{", ":}", ":\t}")
+
+// parseSpaced returns the documents of a text with the tabs of colons. In a flow collection
+// a colon before an indicator ends a plain scalar; the library takes it for a part of the
+// scalar without the tab. Outside of one it is a part of the scalar, so a text with such
+// colons in both places is rejected. err is the error of the text without the tabs, and is
+// returned if they do not help.
+func (s *source) parseSpaced(text string, err error) ([]*yaml.Node, error) {
+	if err == nil {
+		err = &Error{CodeMalformed, "colon in a flow collection without a space after it", -1}
+	}
+	docs, failed := decode(text)
+	if failed != nil {
+		return nil, err
+	}
+	s.text, s.spaced = text, true
+	for n := range allNodes(docs) {
+		if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 {
+			continue
+		}
+		for i := 1; i < len(n.Content); i += 2 {
+			if value := n.Content[i]; value.Style&yaml.FlowStyle != 0 && s.text[s.offset(value)-1] == '\t' {
+				return nil, err
+			}
+		}
+	}
+	return docs, nil
+}

@@ -1,0 +1,46 @@
+// Copyright The ResultSeal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package yaml11 reads YAML 1.1 documents as the ResultSeal reference does, which uses
+// PyYAML.
+//
+// [Parse] takes the syntax from gopkg.in/yaml.v3 and resolves the scalars itself: yes is
+// true, 017 is 15, 1:30 is 90, and 1e3 is a string. It returns a [jsonvalue.Value]. No
+// text is ever looked up, called or copied: anchors, aliases and all tags that are not of
+// plain data are rejected.
+//
+// # How it works
+//
+//	text --directives, stand-ins--> yaml.v3 --nodes--> checks --> values
+//
+// The library reads some texts differently. Most of the differences are closed before it
+// reads a text, by private characters that stand in for those that it would misread; see
+// standIns. They are resolved in the scalars that it finds. So a tab, which separates for
+// the library and never does for PyYAML, is a letter to it, and an error where it turns up
+// in a plain scalar. The other checks are made on the nodes.
+//
+// # Differences from PyYAML
+//
+// These are left, because only texts that nobody writes reach them, and closing them would
+// take a scanner of our own. Such a text is rejected, never read as another value.
+//
+//   - A flow sequence with a pair that has no key, as in [? : a]: CodeMalformed. The library
+//     loses a token there.
+//   - A colon directly before one of , [ ] { } that ends a plain scalar in a flow collection,
+//     as in {a:[1]}, in the same text as one that is part of a plain scalar outside of one,
+//     as in a:[1]: CodeMalformed. Either alone is read.
+//   - A scalar in quotes, or a folded block, with tabs, in a text in which tabs start or end
+//     lines, if a block starts with a tab or if there is such a colon in a flow collection:
+//     CodeMalformed.
+//   - Digits other than 0 to 9 after !!int and !!float: CodeMalformed.
+//   - Directives in front of a second document that the library does not know: CodeMalformed,
+//     also if there is an anchor or alias. Two documents are CodeMalformed in any case.
+//   - More than 10,000 levels: CodeLimitExceeded, also if the text goes on malformed.
+//   - So many comments in a text with so many levels of blocks that the library would take
+//     long: CodeLimitExceeded. See maxCommentWork.
+//
+// # Limits
+//
+// A value has at most 400 levels, a number 16,384 characters and 4,300 digits. Reading takes
+// linear time, but for sorting keys. The size of the text is bounded by the caller.
+package yaml11
