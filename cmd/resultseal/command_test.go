@@ -242,7 +242,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"syntax in YAML": {
 			"c.yaml", "schema_version: \"1\"\nclaim_type: [found\n", 2,
-			":3:1: PARSE_FAILED: YAML: expected ','\n  \n  ^\n",
+			":2:1: PARSE_FAILED: YAML: did not find expected ',' or ']'\n  claim_type: [found\n  ^\n",
 		},
 		"syntax in JSON": {
 			"c.json", "{\"schema_version\": \"1\",\n\t\"claim_type\" \"found\"}", 2,
