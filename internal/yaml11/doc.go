@@ -32,6 +32,10 @@
 //   - A scalar in quotes, or a folded block, with tabs, in a text in which tabs start or end
 //     lines, if a block starts with a tab or if there is such a colon in a flow collection:
 //     CodeMalformed.
+//   - A flow collection that starts with "?" as a key, as in [? a]: b: CodeMalformed.
+//     Other collections as keys are CodeUnsafe.
+//   - A tag with two exclamation marks and an escape between them: CodeUnsafe instead of
+//     CodeMalformed.
 //   - Digits other than 0 to 9 after !!int and !!float: CodeMalformed.
 //   - Directives in front of a second document that the library does not know: CodeMalformed,
 //     also if there is an anchor or alias. Two documents are CodeMalformed in any case.

@@ -122,6 +122,9 @@ var texts = []struct{ text, want string }{
 	// Tabs.
 	{"'a\tb'", `"a\tb"`},
 	{"'a\t\n \tb'", `"a b"`},
+	{"'a\n---\tb'", "malformed"},
+	{"'a\n ---\tb'", `"a ---\tb"`},
+	{"---\ta", "malformed"},
 	{"\"a\\\t\n b\"", `"a\t b"`},
 	{"[\"\\t\", \"\\x09\"]\t", "malformed"},
 	{"# \ta\na: 1 #\t", `{"a":1}`},
@@ -163,6 +166,7 @@ var texts = []struct{ text, want string }{
 	{"? |\n  a\n: 1", `{"a\n":1}`},
 	{"? [a]\n: 1", "unsafe"},
 	{"{a: b}: 1", "unsafe"},
+	{"{}: 1", "unsafe"},
 	{"1: a", "no form"},
 	{"[a, b: c, {d: e}, ]", `["a",{"b":"c"},{"d":"e"}]`},
 	{"[a, [b]]", `["a",["b"]]`},
@@ -277,6 +281,7 @@ var texts = []struct{ text, want string }{
 	{"&a 1", "unsafe"},
 	{"*a", "unsafe"},
 	{"[&a 1, *a]", "unsafe"},
+	{"[&a : 1]", "unsafe"},
 	{"a: *x\nb: [", "malformed"},
 	{"--- *x\n---\nb: [", "malformed"},
 	{"%TAG !e! !\n--- [*x, *y]", "unsafe"},
@@ -297,6 +302,8 @@ var deviations = []struct{ text, want, reference string }{
 	{"[a:[b], 'c\t\n d']", "malformed", `[{"a":["b"]},"c d"]`},
 	{"!!int '٣'", "malformed", "3"},
 	{"&a b\n...\n%YAML 1.2\n--- c", "malformed", "unsafe"},
+	{"[? a]: b", "malformed", "unsafe"},
+	{"!%73tr!a b", "unsafe", "malformed"},
 	{strings.Repeat("[", 10_001), "limit", "malformed"},
 }
 

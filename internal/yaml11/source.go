@@ -50,7 +50,8 @@ func (s *source) parse() ([]*yaml.Node, error) {
 	return docs, s.check(docs)
 }
 
-var tabAtBreak = regexp.MustCompile(`\t *[` + breaks + `]|[` + breaks + `] *\t`)
+// tabAtBreak is a tab that counts in the folding of lines, or behind a document marker.
+var tabAtBreak = regexp.MustCompile(`\t *[` + breaks + `]|[` + breaks + `](?: *|---|\.\.\.)\t`)
 
 // resolve replaces the stand-ins in the scalars by what they stand for.
 func (s *source) resolve(docs []*yaml.Node, body string, in *standIns) error {
@@ -105,7 +106,7 @@ func (s *source) check(docs []*yaml.Node) error {
 			if c.Kind != yaml.MappingNode || len(c.Content) == 0 {
 				continue
 			}
-			if key := c.Content[0]; key.Kind == yaml.ScalarNode && key.Style == 0 && key.Value == "" {
+			if key := c.Content[0]; key.Kind == yaml.ScalarNode && key.Style == 0 && key.Value == "" && key.Anchor == "" {
 				return s.errorAt(c.Line, "pair without a key in a flow sequence")
 			}
 		}
