@@ -9,20 +9,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// colonAtEnd reports whether a plain scalar in a flow collection ends with a colon: an
-// indicator follows it, and the colon is one, too.
-func colonAtEnd(docs []*yaml.Node) bool {
+// colonAtEnd returns a plain scalar in a flow collection that ends with a colon, nil if
+// there is none. If an indicator follows it, the colon is an indicator, too.
+func colonAtEnd(docs []*yaml.Node) *yaml.Node {
 	for n := range allNodes(docs) {
 		if n.Style&yaml.FlowStyle == 0 {
 			continue
 		}
 		for _, c := range n.Content {
 			if c.Style&^yaml.TaggedStyle == 0 && strings.HasSuffix(c.Value, ":") {
-				return true
+				return c
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // colons puts a tab behind each colon that an indicator of a flow collection follows.
@@ -31,12 +31,8 @@ var colons = strings.NewReplacer(":,", ":\t,", ":[", ":\t[", ":]", ":\t]", ":{",
 // parseSpaced returns the documents of a text with the tabs of colons. In a flow collection
 // a colon before an indicator ends a plain scalar; the library takes it for a part of the
 // scalar without the tab. Outside of one it is a part of the scalar, so a text with such
-// colons in both places is rejected. err is the error of the text without the tabs, and is
-// returned if they do not help.
+// colons in both places is rejected: with err, the error of the text without the tabs.
 func (s *source) parseSpaced(text string, err error) ([]*yaml.Node, error) {
-	if err == nil {
-		err = &Error{CodeMalformed, "colon in a flow collection without a space after it", -1}
-	}
 	docs, failed := decode(text)
 	if failed != nil {
 		return nil, err

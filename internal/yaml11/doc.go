@@ -4,25 +4,24 @@
 // Package yaml11 reads YAML 1.1 documents as the ResultSeal reference does, which uses
 // PyYAML.
 //
-// [Parse] takes the syntax from gopkg.in/yaml.v3 and resolves the scalars itself: yes is
-// true, 017 is 15, 1:30 is 90, and 1e3 is a string. It returns a [jsonvalue.Value]. No
-// text is ever looked up, called or copied: anchors, aliases and all tags that are not of
-// plain data are rejected.
+// [Parse] takes the syntax from gopkg.in/yaml.v3, the library, and resolves the scalars
+// itself: yes is true, 017 is 15, 1:30 is 90, and 1e3 is a string. It returns a
+// [jsonvalue.Value]. Anchors, aliases and tags that are not of plain data are rejected.
 //
 // # How it works
 //
-//	text --directives, stand-ins--> yaml.v3 --nodes--> checks --> values
+//	text --directives, stand-ins--> library --nodes--> resolve, check --> build --> value
 //
-// The library reads some texts differently. Most of the differences are closed before it
-// reads a text, by private characters that stand in for those that it would misread; see
-// standIns. They are resolved in the scalars that it finds. So a tab, which separates for
-// the library and never does for PyYAML, is a letter to it, and an error where it turns up
-// in a plain scalar. The other checks are made on the nodes.
+// The library reads some texts differently from PyYAML. Most of the differences are closed
+// before it reads a text: private characters stand in for those that it would misread, and
+// are resolved in the scalars that it returns; see standIns. For example, a tab separates
+// tokens for the library and never does for PyYAML. Its stand-in does not, and is an error
+// in a plain scalar. Other differences are found by checks of the nodes.
 //
 // # Differences from PyYAML
 //
-// These are left, because only texts that nobody writes reach them, and closing them would
-// take a scanner of our own. Such a text is rejected, never read as another value.
+// Those that are left need a text that nobody writes, and would need a scanner of our own.
+// Such a text is rejected, or rejected with another code; it is never read as another value.
 //
 //   - A flow sequence with a pair that has no key, as in [? : a]: CodeMalformed. The library
 //     loses a token there.

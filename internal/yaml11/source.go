@@ -36,8 +36,13 @@ func (s *source) parse() ([]*yaml.Node, error) {
 		return nil, errorf(CodeLimitExceeded, "too many comments for the depth of the document")
 	}
 	docs, err := decode(s.text)
-	if spaced := colons.Replace(s.text); spaced != s.text && (err != nil || colonAtEnd(docs)) {
-		docs, err = s.parseSpaced(spaced, err)
+	if spaced := colons.Replace(s.text); spaced != s.text {
+		if n := colonAtEnd(docs); n != nil {
+			err = s.errorAt(n.Line, "colon in a flow collection without a space after it")
+		}
+		if err != nil {
+			docs, err = s.parseSpaced(spaced, err)
+		}
 	}
 	if err != nil {
 		return nil, s.failure(err)
