@@ -39,6 +39,9 @@ func (s *source) parseSpaced(text string, err error) ([]*yaml.Node, error) {
 	}
 	s.text, s.spaced = text, true
 	for n := range allNodes(docs) {
+		if strings.HasSuffix(n.Tag, ":") {
+			return nil, err // the colon is not the end of the tag
+		}
 		if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 {
 			continue
 		}

@@ -26,8 +26,8 @@
 //   - A flow sequence with a pair that has no key, as in [? : a]: CodeMalformed. The library
 //     loses a token there.
 //   - A colon directly before one of , [ ] { } that ends a plain scalar in a flow collection,
-//     as in {a:[1]}, in the same text as one that is part of a plain scalar outside of one,
-//     as in a:[1]: CodeMalformed. Either alone is read.
+//     as in {a:[1]}, in the same text as one that is part of a tag, or of a plain scalar
+//     outside of flow collections, as in a:[1]: CodeMalformed. Either alone is read.
 //   - A scalar in quotes, or a folded block, with tabs, in a text in which tabs start or end
 //     lines, if a block starts with a tab or if there is such a colon in a flow collection:
 //     CodeMalformed.
