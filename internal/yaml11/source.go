@@ -135,8 +135,11 @@ func (s *source) failure(err error) error {
 		return err
 	}
 	failure := s.errorAt(e.line, e.message)
-	if strings.HasPrefix(e.message, "exceeded max depth") {
+	switch {
+	case strings.HasPrefix(e.message, "exceeded max depth"):
 		failure.Code = CodeLimitExceeded
+	case strings.HasPrefix(strings.TrimLeft(s.original[failure.Offset:], " "), "\t"):
+		failure.Message = "line indented by a tab, not by spaces"
 	}
 	return failure
 }
