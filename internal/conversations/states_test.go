@@ -19,7 +19,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 )
 
 // The store keeps what a list would that is cut at its end, by number and by bytes,

@@ -17,9 +17,12 @@ import (
 	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/resultseal/otelcol-resultseal/internal/annotate"
 	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/scoring"
 )
 
 // Config is what stands under `resultseal:` in a collector's configuration.
@@ -402,11 +405,44 @@ func (c *Config) decoding() (genai.Options, error) {
 	}.Options()
 }
 
-// conversationLimits are the limits of the states of conversations. They take at most
-// half of max_bytes, so that spans are buffered however many there are, and spans evict
-// no state.
-func (c *Config) conversationLimits() conversations.Limits {
-	return conversations.Limits{Sessions: c.MaxSessions, Bytes: c.MaxBytes / 2, StateBytes: c.MaxSessionBytes, TTL: c.SessionTTL}
+// assembling returns the settings of the shards.
+func (c *Config) assembling(rec *recorder) assemble.Settings {
+	return assemble.Settings{
+		Shards: c.shards(),
+		Stream: c.Mode == ModeStream,
+		Limits: assemble.Limits{
+			RootDelay:    c.RootDelay,
+			IdleTimeout:  c.IdleTimeout,
+			MaxAge:       c.MaxAge,
+			MaxTraces:    c.MaxTraces,
+			MaxBytes:     c.MaxBytes,
+			DecidedCache: c.DecidedCache,
+			MaxSpans:     c.MaxSpansPerTrace,
+		},
+		Recorder: rec,
+	}
+}
+
+// scoring completes the settings of scoring.
+func (c *Config) scoring(o genai.Options, s scoring.Settings) scoring.Settings {
+	s.Shards = c.shards()
+	s.Stream = c.Mode == ModeStream
+	s.Decoding = o
+	s.Annotations = annotate.Options{
+		Prefix:           c.Prefix,
+		ContentHash:      c.Annotations.ContentHash,
+		HashKey:          string(c.Annotations.HashKey),
+		Record:           c.Annotations.Record,
+		EvaluationEvents: c.Annotations.EvaluationEvents,
+	}
+	s.Content = scoring.Content{
+		Drop: c.Content == ContentDrop, Hash: c.Content == ContentHash, HashKey: string(c.Annotations.HashKey), Arguments: c.ContentArguments,
+	}
+	// The states of conversations take at most half of max_bytes, so that spans are
+	// buffered however many there are, and spans evict no state.
+	s.Conversations = conversations.Limits{Sessions: c.MaxSessions, Bytes: c.MaxBytes / 2, StateBytes: c.MaxSessionBytes, TTL: c.SessionTTL}
+	s.MaxAge, s.MaxClockSkew, s.Retry = c.MaxAge, c.MaxClockSkew, c.Retry
+	return s
 }
 
 // shards is the number of shards.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -142,6 +143,36 @@ func TestForgottenConversations(t *testing.T) {
 		require.Equal(t, "orders=violation", send(1, "d", "cancel", "1"), "this one is new")
 		p.shutdown(t)
 	})
+}
+
+// Traces that hold several conversations, in many shards and from many senders
+// at once, neither wait for each other for ever nor lose a step.
+func TestTracesOfSeveralConversations(t *testing.T) {
+	sink := new(consumertest.TracesSink)
+	p := newScoringProcessor(t, sink, spantest.ConversationPolicy, func(c *Config) { c.RootDelay, c.NumShards = 0, 4 })
+	p.start(t)
+	traces := spantest.Scaled(2000, 400)
+	var senders sync.WaitGroup
+	for s := range 4 {
+		senders.Go(func() {
+			for n := s; n < traces; n += 4 {
+				td := spantest.Turn(n, fmt.Sprint("c", n%5), "order", "1")
+				for i := 1; i < 3; i++ {
+					more := spantest.Turn(n, fmt.Sprint("c", (n+i*s)%5), "order", "1")
+					for span := range canonical.Spans(more) {
+						span.SetTraceID(canonical.TraceID(td))
+						span.SetSpanID(spantest.SpanID(fmt.Sprint(span.Name(), i)))
+					}
+					more.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+				}
+				require.NoError(t, p.ConsumeTraces(context.Background(), td))
+			}
+		})
+	}
+	senders.Wait()
+	p.shutdown(t)
+	require.Equal(t, traces*6, sink.SpanCount())
+	require.Equal(t, int64(5), p.recorder.sessions.Load())
 }
 
 func newScoringProcessor(t *testing.T, next consumer.Traces, policyText string, change ...func(*Config)) *testProcessor {

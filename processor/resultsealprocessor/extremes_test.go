@@ -21,7 +21,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -112,7 +113,7 @@ func oneTool(int) string { return "search" }
 func insist(t *testing.T, p *tracesProcessor, td ptrace.Traces) {
 	t.Helper()
 	err := p.ConsumeTraces(context.Background(), td)
-	for errors.Is(err, errBusy) {
+	for errors.Is(err, assemble.ErrBusy) {
 		err = p.ConsumeTraces(context.Background(), td)
 	}
 	require.NoError(t, err)

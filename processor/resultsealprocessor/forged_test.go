@@ -25,7 +25,7 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
 )

@@ -5,7 +5,6 @@ package resultsealprocessor
 
 import (
 	"context"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +17,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/resultseal/otelcol-resultseal/internal/genai"
-	"github.com/resultseal/otelcol-resultseal/internal/score"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
 
@@ -63,7 +60,7 @@ func TestGapsAreLoggedOnce(t *testing.T) {
 			require.NotContains(t, settings, fields["gap"], "logged once")
 			settings[fields["gap"].(string)] = fields["setting"].(string)
 		}
-		require.Equal(t, map[string]string{"max_age": gapSettings[score.GapMaxAge]}, settings)
+		require.Equal(t, map[string]string{"max_age": "raise max_age above the longest run of an agent"}, settings)
 		var services []string
 		for _, entry := range logs.FilterMessageSnippet("dated ahead").All() {
 			services = append(services, entry.ContextMap()["service"].(string))
@@ -81,21 +78,4 @@ func TestGapsAreLoggedOnce(t *testing.T) {
 		}
 		require.Equal(t, map[string]int64{"max_age": 2, "ahead": 3}, counted)
 	})
-}
-
-// A trace may name any number of conversations. Each is listed once, in order.
-func TestConversationsOfATrace(t *testing.T) {
-	const n = 100_000
-	facts := make([]genai.Span, 0, 2*n+1)
-	var want []string
-	for i := range n {
-		id := strconv.Itoa(i)
-		want = append(want, id)
-		facts = append(facts, genai.Span{Conversation: id}, genai.Span{Conversation: strconv.Itoa(i / 2)})
-	}
-	facts = append(facts, genai.Span{})
-	begin := time.Now()
-	require.Equal(t, want, conversationsOf(facts))
-	require.Less(t, time.Since(begin), 5*time.Second)
-	require.Empty(t, conversationsOf(facts[len(facts)-1:]))
 }

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
 

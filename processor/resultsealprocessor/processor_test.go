@@ -26,11 +26,10 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
-	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
 )
 
 // testProcessor is a processor with what its tests look at.
@@ -41,9 +40,12 @@ type testProcessor struct {
 	cfg       *Config
 }
 
-func newTestProcessor(t *testing.T, next consumer.Traces, judge testJudge, change ...func(*Config)) *testProcessor {
+// newTestProcessor returns a processor with a policy of nothing, and one shard so that the
+// order of its output is known.
+func newTestProcessor(t *testing.T, next consumer.Traces, change ...func(*Config)) *testProcessor {
 	t.Helper()
 	cfg := createDefaultConfig().(*Config)
+	cfg.NumShards = 1
 	for _, c := range change {
 		c(cfg)
 	}
@@ -52,51 +54,14 @@ func newTestProcessor(t *testing.T, next consumer.Traces, judge testJudge, chang
 	core, logs := observer.New(zapcore.DebugLevel)
 	rec, err := newRecorder(telemetry.NewTelemetrySettings(), cfg.Telemetry.MaxTools)
 	require.NoError(t, err)
-	if judge == nil {
-		judge = func(ptrace.Traces, finish) {}
-	}
-	if cfg.NumShards == 0 {
-		cfg.NumShards = 1 // so that the order of what comes out is known
-	}
-	logger := zap.New(core)
+	options, err := cfg.decoding()
+	require.NoError(t, err)
 	return &testProcessor{
-		tracesProcessor: newWithScoring(logger, cfg, next, rec, &policy.Policy{}, testScoring{judge, logger, rec}),
+		tracesProcessor: newProcessor(zap.New(core), cfg, options, &policy.Policy{}, next, rec),
 		telemetry:       telemetry,
 		logs:            logs,
 		cfg:             cfg,
 	}
-}
-
-// testJudge takes the place of scoring: it is given a trace in canonical form.
-type testJudge func(ptrace.Traces, finish)
-
-type testScoring struct {
-	of     testJudge
-	logger *zap.Logger
-	rec    *recorder
-}
-
-func (testScoring) reader() func(*finished) {
-	return func(f *finished) { f.spans, f.duplicates = canonical.Form(f.spans) }
-}
-
-func (testScoring) account(func(int64)) {}
-
-func (testScoring) useLog(*wal.Log, *conversations.Stored) {}
-
-func (testScoring) fits([]int32, *conversations.Stored) bool { return true }
-
-func (testScoring) reshard(*conversations.Stored) []wal.Record { return nil }
-
-func (testScoring) begin(time.Time) {}
-
-func (testScoring) streamer() *streamer { return nil }
-
-func (testScoring) bypass(context.Context, consumer.Traces) *bypass { return nil }
-
-func (s testScoring) judge(int) (judgeFunc, func(time.Time) (time.Time, bool)) {
-	judge := guard(func(f *finished) { s.of(f.spans, f.fin) }, s.logger, s.rec)
-	return judge, func(time.Time) (time.Time, bool) { return time.Time{}, false }
 }
 
 func (p *testProcessor) start(t *testing.T) {
@@ -114,12 +79,11 @@ func (p *testProcessor) shutdown(t *testing.T) {
 	require.NoError(t, p.Shutdown(context.Background()))
 }
 
-// The loop's timer fires when something is due, without anything coming in.
-func TestTracesArePassedOnWhenDue(t *testing.T) {
+// Traces are forwarded when they are due, without anything coming in.
+func TestTracesAreForwardedWhenDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := new(consumertest.TracesSink)
-		fins := make(chan finish, 4)
-		p := newTestProcessor(t, sink, func(_ ptrace.Traces, fin finish) { fins <- fin })
+		p := newTestProcessor(t, sink)
 		p.start(t)
 
 		p.consume(t, "t1/child", "t2/child")
@@ -131,88 +95,21 @@ func TestTracesArePassedOnWhenDue(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.Equal(t, 2, sink.SpanCount())
-		require.Equal(t, finish{By: byRoot}, <-fins)
 
 		time.Sleep(7 * time.Second)
 		synctest.Wait()
 		require.Equal(t, 3, sink.SpanCount())
-		require.Equal(t, finish{By: byIdle}, <-fins)
 
 		// A late span does not wait for anything.
 		p.consume(t, "t1/late")
 		synctest.Wait()
 		require.Equal(t, 4, sink.SpanCount())
-		require.Equal(t, finish{By: byRoot, Late: true}, <-fins)
 
 		p.consume(t, "t3/open")
 		p.shutdown(t)
 		require.Equal(t, 5, sink.SpanCount())
-		require.Equal(t, finish{By: byShutdown}, <-fins)
 		require.Equal(t, 4, len(sink.AllTraces()), "one call for each trace")
 	})
-}
-
-// The judge sees one trace in canonical form, and what it writes is what goes
-// on; spans that belong to no trace do not go past it.
-func TestJudgeIsGivenTheCanonicalTrace(t *testing.T) {
-	sink := new(consumertest.TracesSink)
-	judged := 0
-	p := newTestProcessor(t, sink, func(td ptrace.Traces, _ finish) {
-		judged++
-		require.Equal(t, 2, td.SpanCount())
-		require.Equal(t, 1, td.ResourceSpans().Len())
-		spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
-		require.Equal(t, "a", spans.At(0).Name())
-		spans.At(0).Attributes().PutStr("resultseal.decision", "sealed")
-	})
-	p.start(t)
-	p.consume(t, "t1/b start=2s", "-/x", "t1/a start=1s")
-	p.shutdown(t)
-	require.Equal(t, 1, judged)
-	all := sink.AllTraces()
-	require.Len(t, all, 2)
-	require.Equal(t, 0, all[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Len())
-	decision, ok := all[1].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("resultseal.decision")
-	require.True(t, ok)
-	require.Equal(t, "sealed", decision.Str())
-}
-
-// A judge that panics half-way takes nothing with it: the spans go on as they
-// came, and no text of theirs is logged.
-func TestPanickingJudgeLosesNothing(t *testing.T) {
-	const secret = "the customer's card number"
-	for name, failure := range map[string]func(){
-		"text":    func() { panic(secret) },
-		"error":   func() { panic(errors.New(secret)) },
-		"runtime": func() { _ = make([]int, 0)[len(secret)] },
-	} {
-		t.Run(name, func(t *testing.T) {
-			sink := new(consumertest.TracesSink)
-			p := newTestProcessor(t, sink, func(td ptrace.Traces, _ finish) {
-				for span := range canonical.Spans(td) {
-					span.Attributes().PutStr("resultseal.decision", "sealed")
-					span.Events().AppendEmpty().SetName("resultseal.protocol.violation")
-				}
-				failure()
-			})
-			p.start(t)
-			in := spantest.Batch(t, []string{"t1/a pad=10", "t1/b root"})
-			in.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Events().AppendEmpty().SetName("its own")
-			want := spantest.Marshal(in)
-			require.NoError(t, p.ConsumeTraces(context.Background(), in))
-			p.consume(t, "t2/a")
-			p.shutdown(t)
-
-			require.Equal(t, 2, len(sink.AllTraces()))
-			require.Equal(t, want, spantest.Marshal(sink.AllTraces()[0]))
-			require.Equal(t, 2, p.logs.Len())
-			for _, entry := range p.logs.All() {
-				require.NotContains(t, fmt.Sprint(entry.Message, entry.ContextMap()), secret)
-				require.Contains(t, entry.ContextMap(), "trace_id")
-				require.Contains(t, fmt.Sprint(entry.ContextMap()["stack"]), "TestPanickingJudge")
-			}
-		})
-	}
 }
 
 // While the next consumer blocks and max_bytes is exceeded, senders wait for a
@@ -226,7 +123,7 @@ func TestSendersWaitForRoom(t *testing.T) {
 			<-release
 			return sink.ConsumeTraces(ctx, td)
 		})
-		p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay, c.MaxBytes, c.NumShards = 0, 14_000, 1 })
+		p := newTestProcessor(t, next, func(c *Config) { c.RootDelay, c.MaxBytes, c.NumShards = 0, 14_000, 1 })
 		p.start(t)
 		p.consume(t, "t1/root root pad=4000") // goes to the next consumer
 		synctest.Wait()
@@ -242,8 +139,8 @@ func TestSendersWaitForRoom(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
 		defer cancel()
 		refused(ctx, context.DeadlineExceeded, time.Second/2)
-		refused(context.Background(), errBusy, time.Second)
-		require.False(t, consumererror.IsPermanent(errBusy))
+		refused(context.Background(), assemble.ErrBusy, time.Second)
+		require.False(t, consumererror.IsPermanent(assemble.ErrBusy))
 
 		waiting := make(chan error)
 		go func() { waiting <- p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})) }()
@@ -252,7 +149,7 @@ func TestSendersWaitForRoom(t *testing.T) {
 		require.NoError(t, <-waiting)
 		p.shutdown(t)
 		require.Equal(t, 3, sink.SpanCount())
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 	})
 }
 
@@ -267,7 +164,7 @@ func TestShutdown(t *testing.T) {
 				<-release
 				return sink.ConsumeTraces(ctx, td)
 			})
-			p := newTestProcessor(t, next, nil, func(c *Config) { c.RootDelay = 0 })
+			p := newTestProcessor(t, next, func(c *Config) { c.RootDelay = 0 })
 			p.start(t)
 			p.consume(t, "t1/root root")
 			for i := range 3 {
@@ -277,7 +174,7 @@ func TestShutdown(t *testing.T) {
 			stopped := make(chan error)
 			go func() { stopped <- p.Shutdown(context.Background()) }()
 			synctest.Wait()
-			require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})), errStopped)
+			require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})), assemble.ErrStopped)
 			close(release)
 			require.NoError(t, <-stopped)
 			require.Equal(t, 4, sink.SpanCount())
@@ -285,9 +182,9 @@ func TestShutdown(t *testing.T) {
 		})
 	})
 	t.Run("without start", func(t *testing.T) {
-		p := newTestProcessor(t, consumertest.NewNop(), nil)
+		p := newTestProcessor(t, consumertest.NewNop())
 		p.shutdown(t)
-		require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})), errStopped)
+		require.ErrorIs(t, p.ConsumeTraces(context.Background(), spantest.Batch(t, []string{"t3/a"})), assemble.ErrStopped)
 	})
 	t.Run("out of time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -297,7 +194,7 @@ func TestShutdown(t *testing.T) {
 				<-ctx.Done()
 				return ctx.Err()
 			})
-			p := newTestProcessor(t, next, nil)
+			p := newTestProcessor(t, next)
 			p.start(t)
 			p.consume(t, "t1/a", "t2/a", "t2/b")
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -310,7 +207,7 @@ func TestShutdown(t *testing.T) {
 		})
 	})
 	t.Run("while idle", func(t *testing.T) {
-		p := newTestProcessor(t, consumertest.NewErr(errors.New("not to be called")), nil)
+		p := newTestProcessor(t, consumertest.NewErr(errors.New("not to be called")))
 		p.start(t)
 		p.shutdown(t)
 		require.Zero(t, p.logs.Len())
@@ -322,7 +219,7 @@ func TestShutdown(t *testing.T) {
 // their senders.
 func TestAcceptedSpansComeOutOnce(t *testing.T) {
 	sink := new(consumertest.TracesSink)
-	p := newTestProcessor(t, sink, nil, func(c *Config) {
+	p := newTestProcessor(t, sink, func(c *Config) {
 		c.RootDelay, c.IdleTimeout, c.MaxAge = time.Millisecond, 2*time.Millisecond, 5*time.Millisecond
 		c.MaxTraces, c.DecidedCache = 20, 10
 	})
@@ -350,7 +247,7 @@ func TestAcceptedSpansComeOutOnce(t *testing.T) {
 					names = append(names, span.Name())
 				}
 				if err := p.ConsumeTraces(context.Background(), td); err != nil {
-					require.ErrorIs(t, err, errStopped)
+					require.ErrorIs(t, err, assemble.ErrStopped)
 					require.Equal(t, len(lines), td.SpanCount())
 					continue
 				}
@@ -396,7 +293,7 @@ func TestHeldSpansSurviveRecycling(t *testing.T) {
 			names = append(names, service.Str()+span.Name())
 		}
 		return nil
-	}), nil)
+	}))
 	p.start(t)
 	send := func(lines ...string) {
 		td := spantest.Batch(t, lines)

@@ -27,7 +27,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/revision"
@@ -511,11 +511,11 @@ func TestReloadsUnderLoad(t *testing.T) {
 	traces := spantest.Scaled(300, 60)
 	texts := []string{requiring("ok"), requiring("ok, other"), checkedFirst, requiring("ok, other") + checkedFirst}
 	in := func(trace string) []ptrace.Traces {
-		silent := spantest.Plain(1, 1)
-		for span := range canonical.Spans(silent) {
+		plain := spantest.Plain(1, 1)
+		for span := range canonical.Spans(plain) {
 			span.SetTraceID(spantest.TraceID(trace))
 		}
-		return []ptrace.Traces{namedSpan(trace, "check", 1, 2), spantest.Call(trace, "order", "order", 3, 4), silent, spantest.Root(trace)}
+		return []ptrace.Traces{namedSpan(trace, "check", 1, 2), spantest.Call(trace, "order", "order", 3, 4), plain, spantest.Root(trace)}
 	}
 	// verdictsOf are the decision on the call and the verdict on the session.
 	type verdicts struct{ decision, protocols, hash string }

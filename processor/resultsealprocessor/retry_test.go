@@ -16,7 +16,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -48,13 +49,13 @@ func steadyRetry(c *Config) {
 func TestRetryableErrorIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 4, err: errors.New("not now")}
-		p := newTestProcessor(t, next, nil, steadyRetry)
+		p := newTestProcessor(t, next, steadyRetry)
 		p.start(t)
 		begin := time.Now()
 		p.consume(t, "t1/a root")
 		p.consume(t, "t2/a root")
 		synctest.Wait()
-		require.Positive(t, p.admission.held.Load())
+		require.Positive(t, p.accounting.Spans())
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
 		var pauses []time.Duration
@@ -65,7 +66,7 @@ func TestRetryableErrorIsRetried(t *testing.T) {
 		require.Equal(t, 2, next.SpanCount())
 		id := canonical.TraceID(next.AllTraces()[0])
 		require.Equal(t, "t1", string(id[:2]))
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 		require.Zero(t, p.logs.Len())
 		metadatatest.AssertEqualProcessorResultsealRetries(t, p.telemetry, points(point(4)), ignoreTime)
 		p.shutdown(t)
@@ -88,13 +89,13 @@ func TestLostSpansAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 1000, err: c.err}
-				p := newTestProcessor(t, next, nil, steadyRetry, func(cfg *Config) { cfg.Retry.Enabled = c.retry })
+				p := newTestProcessor(t, next, steadyRetry, func(cfg *Config) { cfg.Retry.Enabled = c.retry })
 				p.start(t)
 				p.consume(t, "t1/a root", "t1/b")
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				require.Len(t, next.offers, c.offers)
-				require.Zero(t, p.admission.held.Load())
+				require.Zero(t, p.accounting.Spans())
 				metadatatest.AssertEqualProcessorResultsealRefusedSpans(t, p.telemetry, points(point(2)), ignoreTime)
 				require.Equal(t, 1, p.logs.FilterMessageSnippet("they are lost").Len())
 				p.shutdown(t)
@@ -125,7 +126,7 @@ func TestOnlyRefusedSpansAreRetried(t *testing.T) {
 			require.NoError(t, sink.ConsumeTraces(ctx, taken))
 			return consumererror.NewTraces(errors.New("half of it"), failed)
 		})
-		p := newTestProcessor(t, next, nil, steadyRetry)
+		p := newTestProcessor(t, next, steadyRetry)
 		p.start(t)
 		p.consume(t, "t1/a root", "t1/b", "t1/c", "t1/d")
 		time.Sleep(2 * time.Second)
@@ -147,7 +148,7 @@ func TestOnlyRefusedSpansAreRetried(t *testing.T) {
 func TestPressureReachesSenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 5, err: errors.New("not now")}
-		p := newTestProcessor(t, next, nil, steadyRetry, func(c *Config) { c.MaxBytes = 14_000 })
+		p := newTestProcessor(t, next, steadyRetry, func(c *Config) { c.MaxBytes = 14_000 })
 		p.start(t)
 		refused, sent := 0, 0
 		for i := range 30 {
@@ -158,17 +159,17 @@ func TestPressureReachesSenders(t *testing.T) {
 					sent++
 					break
 				}
-				require.ErrorIs(t, err, errBusy)
+				require.ErrorIs(t, err, assemble.ErrBusy)
 				require.False(t, consumererror.IsPermanent(err))
 				require.Equal(t, 1, td.SpanCount())
 				refused++
 			}
-			require.LessOrEqual(t, p.admission.held.Load(), int64(14_000+10_000))
+			require.LessOrEqual(t, p.accounting.Spans(), int64(14_000+10_000))
 		}
 		p.shutdown(t)
 		require.Positive(t, refused)
 		require.Equal(t, sent, next.SpanCount())
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 	})
 }
 
@@ -177,7 +178,7 @@ func TestPressureReachesSenders(t *testing.T) {
 func TestShutdownWhileRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &flaky{TracesSink: new(consumertest.TracesSink), refusals: 1000, err: errors.New("not now")}
-		p := newTestProcessor(t, next, nil, steadyRetry)
+		p := newTestProcessor(t, next, steadyRetry)
 		p.start(t)
 		for i := range 50 {
 			p.consume(t, fmt.Sprintf("t%d/a root", i))

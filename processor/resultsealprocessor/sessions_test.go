@@ -5,6 +5,7 @@ package resultsealprocessor
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,19 +21,19 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
 // The scripts in testdata/sessions run a whole processor, and show what stands
 // on the spans that come out. The commands are:
 //
 //	policy          the policy, indented below; begins anew, with the next config
 //	config mode=stream max_spans_per_trace=2 …
-//	batch           spans that come now, a line each, in the form of
-//	                testdata/assembler with call=TOOL, id=CALL, args=JSON,
-//	                result=JSON, agent, conv=CONVERSATION, end=TIME besides;
-//	                0s is when the processor was started
+//	batch           spans that arrive now, as in spantest.AgentBatch; 0s is when the
+//	                processor was started
 //	wait 3s         lets time pass
 //	reload          policy_file gets the content indented below and is read again
 //	shutdown

@@ -21,7 +21,8 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -127,7 +128,7 @@ func soak(t *testing.T, mode Mode, duration time.Duration, limit uint64) {
 					names = append(names, name)
 				}
 				if random.IntN(20) == 0 { // no root comes
-					td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(span ptrace.Span) bool { return isRoot(span) })
+					td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(span ptrace.Span) bool { return assemble.IsRoot(span) })
 					names = names[1:]
 				}
 				for {

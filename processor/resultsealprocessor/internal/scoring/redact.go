@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package scoring
 
 import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -13,26 +13,30 @@ import (
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
-// redactFunc does with the content of spans what the configuration says. It is
-// called after they were judged, on whatever way they leave.
+// Content is what happens to the content of spans after they were scored, however they are
+// forwarded. The zero value keeps it.
+type Content struct {
+	// Drop removes tool results, and Hash replaces them by their hash.
+	Drop, Hash bool
+	// HashKey makes a keyed hash, unless it is empty.
+	HashKey string
+	// Arguments does the same with the arguments of tool calls.
+	Arguments bool
+}
+
+// redactFunc redacts the content of spans.
 type redactFunc func(ptrace.Traces)
 
-// newRedact makes a redactFunc for one goroutine.
-func newRedact(cfg *Config) redactFunc {
+// newRedact returns a redactFunc for one goroutine.
+func newRedact(c Content, o genai.Options) redactFunc {
 	replace := func(jsonvalue.Value) (string, bool) { return "", false }
-	switch cfg.Content {
-	case ContentDrop:
-	case ContentHash:
-		key := string(cfg.Annotations.HashKey)
-		replace = func(v jsonvalue.Value) (string, bool) { return annotate.HashContent(v, key), true }
-	default:
+	switch {
+	case c.Hash:
+		replace = func(v jsonvalue.Value) (string, bool) { return annotate.HashContent(v, c.HashKey), true }
+	case !c.Drop:
 		return func(ptrace.Traces) {}
 	}
-	options, err := cfg.decoding()
-	if err != nil {
-		options = genai.Options{} // refused when the configuration was validated
-	}
-	r := redact.New(options, replace, cfg.ContentArguments)
+	r := redact.New(o, replace, c.Arguments)
 	return func(td ptrace.Traces) {
 		for p := range canonical.PlacedSpans(td) {
 			r.Redact(p.Resource.Resource(), p.Scope.Scope(), p.Span)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/resultseal/otelcol-resultseal/internal/display"
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/metadatatest"
 )
 

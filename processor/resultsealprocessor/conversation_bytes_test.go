@@ -16,7 +16,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
+	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/assemble"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
@@ -68,7 +69,7 @@ func TestStatesOfConversationsAreBounded(t *testing.T) {
 				require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, "a", "cancel", "1")))
 				synctest.Wait()
 				for span := range canonical.Spans(sink.AllTraces()[0]) {
-					if isRoot(span) {
+					if assemble.IsRoot(span) {
 						gaps, _ := span.Attributes().Get("resultseal.session.gaps")
 						require.Equal(t, c.evicted, strings.Contains(gaps.AsString(), "evicted"), gaps.AsString())
 					}
@@ -117,16 +118,16 @@ func TestStatesOfConversationsCountAgainstMaxBytes(t *testing.T) {
 					conversations := 3000
 					for n := range conversations {
 						require.NotContains(t, send(1, id(n), "order"), "evicted")
-						require.LessOrEqual(t, p.admission.total(), int64(maxBytes))
-						require.LessOrEqual(t, p.admission.kept.Load(), int64(maxBytes*7/8))
+						require.LessOrEqual(t, p.accounting.Total(), int64(maxBytes))
+						require.LessOrEqual(t, p.accounting.Conversations(), int64(maxBytes*7/8))
 					}
-					require.Positive(t, p.admission.kept.Load())
+					require.Positive(t, p.accounting.Conversations())
 					require.Contains(t, send(2, id(0), "order"), "evicted")
 					require.NotContains(t, send(2, id(conversations-1), "order"), "evicted")
 					time.Sleep(2 * time.Minute) // session_ttl
 					synctest.Wait()
-					require.Zero(t, p.admission.held.Load())
-					require.LessOrEqual(t, p.admission.kept.Load(), int64(conversations+2)*112)
+					require.Zero(t, p.accounting.Spans())
+					require.LessOrEqual(t, p.accounting.Conversations(), int64(conversations+2)*112)
 					p.shutdown(t)
 				})
 			})
@@ -150,15 +151,15 @@ func TestStatesOfConversationsLeaveRoomForSpans(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		kept := p.admission.kept.Load()
+		kept := p.accounting.Conversations()
 		require.Greater(t, kept, int64(maxBytes/2))
-		require.Zero(t, p.admission.held.Load())
+		require.Zero(t, p.accounting.Spans())
 		for n := range 1000 {
 			require.NoError(t, p.ConsumeTraces(context.Background(), spantest.Turn(2, fmt.Sprint("c", n), "order", "1")))
 			synctest.Wait()
-			require.LessOrEqual(t, p.admission.total(), int64(maxBytes))
+			require.LessOrEqual(t, p.accounting.Total(), int64(maxBytes))
 		}
-		require.Greater(t, p.admission.held.Load(), int64(maxBytes/5), "spans have what is left")
+		require.Greater(t, p.accounting.Spans(), int64(maxBytes/5), "spans have what is left")
 		p.shutdown(t)
 	})
 }

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package assemble
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"pgregory.net/rapid"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
@@ -26,13 +26,13 @@ func TestTraceDoesNotDependOnArrival(t *testing.T) {
 		spans := spantest.Draw("t1", "t2", "t3").Draw(t, "input")
 		want := spantest.Texts([]ptrace.Traces{spantest.BatchOf(t, spans)})
 		arrive := func(label string) map[pcommon.TraceID]string {
-			a := newAssembler(limits{time.Hour, time.Hour, time.Hour, 1000, 1 << 30, 10, 0})
+			a := NewAssembler(Limits{time.Hour, time.Hour, time.Hour, 1000, 1 << 30, 10, 0})
 			now := spantest.Epoch
 			for _, batch := range spantest.Cut(t, rapid.Permutation(spans).Draw(t, label)) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "ms")) * time.Millisecond)
 				td := spantest.BatchOf(t, batch)
-				if out := append(a.Add(splitByTrace(td), now), a.Tick(now)...); len(out) > 0 {
-					t.Fatalf("nothing was due, yet %d came", len(out))
+				if untraced, out := a.Add(Split(td), now); len(untraced)+len(out)+len(a.Tick(now)) > 0 {
+					t.Fatal("nothing was due, yet something came")
 				}
 				if td.ResourceSpans().Len() > 0 {
 					t.Fatalf("the batch still holds something")
@@ -40,7 +40,7 @@ func TestTraceDoesNotDependOnArrival(t *testing.T) {
 			}
 			var out []ptrace.Traces
 			for _, f := range a.Flush() {
-				td, _ := canonical.Form(f.spans)
+				td, _ := canonical.Form(f.Spans)
 				out = append(out, td)
 			}
 			if diff := cmp.Diff(want, spantest.Texts(out)); diff != "" {
@@ -64,24 +64,27 @@ func everySpanLeavesOnce(t *rapid.T) {
 	seconds := func(label string, from, to int) time.Duration {
 		return time.Duration(rapid.IntRange(from, to).Draw(t, label)) * time.Second
 	}
-	l := limits{
-		rootDelay:    seconds("root_delay", 0, 3),
-		idleTimeout:  seconds("idle_timeout", 1, 6),
-		maxAge:       seconds("max_age", 1, 12),
-		maxTraces:    rapid.IntRange(1, 5).Draw(t, "max_traces"),
-		maxBytes:     rapid.SampledFrom([]int64{1, 2000, 5000, 1 << 30}).Draw(t, "max_bytes"),
-		maxSpans:     rapid.SampledFrom([]int{0, 1, 4, 100}).Draw(t, "max_spans_per_trace"),
-		decidedCache: rapid.SampledFrom([]int{0, 1, 2, 100}).Draw(t, "decided_cache"),
+	l := Limits{
+		RootDelay:    seconds("root_delay", 0, 3),
+		IdleTimeout:  seconds("idle_timeout", 1, 6),
+		MaxAge:       seconds("max_age", 1, 12),
+		MaxTraces:    rapid.IntRange(1, 5).Draw(t, "max_traces"),
+		MaxBytes:     rapid.SampledFrom([]int64{1, 2000, 5000, 1 << 30}).Draw(t, "max_bytes"),
+		MaxSpans:     rapid.SampledFrom([]int{0, 1, 4, 100}).Draw(t, "max_spans_per_trace"),
+		DecidedCache: rapid.SampledFrom([]int{0, 1, 2, 100}).Draw(t, "decided_cache"),
 	}
-	a, naive := newAssembler(l), newNaiveAssembler(l)
+	a, naive := NewAssembler(l), newNaiveAssembler(l)
 	in, out := map[string]int{}, map[string]int{}
-	check := func(what string, got []*finished, want []string) {
+	check := func(what string, untraced []*Part, got []*Trace, want []string) {
 		var gotLines []string
-		for _, f := range got {
-			td := f.spans
-			if f.judge {
-				td, _ = canonical.Form(f.spans)
+		for _, part := range untraced {
+			for span := range canonical.Spans(part.Spans) {
+				out[span.Name()]++
 			}
+			gotLines = append(gotLines, line(part.ID, ByRoot, false, false, part.Spans.SpanCount()))
+		}
+		for _, f := range got {
+			td, _ := canonical.Form(f.Spans)
 			ids := map[pcommon.TraceID]bool{}
 			count := 0
 			for span := range canonical.Spans(td) {
@@ -89,11 +92,11 @@ func everySpanLeavesOnce(t *rapid.T) {
 				ids[span.TraceID()] = true
 				count++
 			}
-			if len(ids) != 1 || count != f.count {
-				t.Fatalf("%s: %d traces and %d spans in one of %d spans", what, len(ids), count, f.count)
+			if len(ids) != 1 || count != f.Count {
+				t.Fatalf("%s: %d traces and %d spans in one of %d spans", what, len(ids), count, f.Count)
 			}
 			id := canonical.TraceID(td)
-			gotLines = append(gotLines, fmt.Sprintf("%x %v late=%v judge=%v spans=%d", id[:2], f.fin.By, f.fin.Late, f.judge, count))
+			gotLines = append(gotLines, line(id, f.Cause, f.Late, true, count))
 		}
 		if diff := cmp.Diff(want, gotLines); diff != "" {
 			t.Fatalf("%s: naive against real:\n%s", what, diff)
@@ -101,7 +104,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 		if a.Len() != len(naive.traces) || a.Bytes() != naive.bytes() {
 			t.Fatalf("%s: holds %d traces, %d bytes; naive %d, %d", what, a.Len(), a.Bytes(), len(naive.traces), naive.bytes())
 		}
-		if a.Len() > l.maxTraces || (a.Bytes() > l.maxBytes && a.Len() > 0) {
+		if a.Len() > l.MaxTraces || (a.Bytes() > l.MaxBytes && a.Len() > 0) {
 			t.Fatalf("%s: %d traces and %d bytes are held", what, a.Len(), a.Bytes())
 		}
 	}
@@ -116,17 +119,18 @@ func everySpanLeavesOnce(t *rapid.T) {
 			}
 			td := spantest.BatchOf(t, spans)
 			want := naive.Add(td, now)
-			check("add", a.Add(splitByTrace(td), now), want)
+			untraced, completed := a.Add(Split(td), now)
+			check("add", untraced, completed, want)
 		case "tick":
-			check("tick", a.Tick(now), naive.Tick(now))
+			check("tick", nil, a.Tick(now), naive.Tick(now))
 			if due, ok := a.Next(); ok && !due.After(a.epoch.Add(a.now)) {
 				t.Fatalf("after a tick at %v something is still due, at %v", now, due)
 			}
 		case "flush":
-			check("flush", a.Flush(), naive.Flush())
+			check("flush", nil, a.Flush(), naive.Flush())
 		}
 	}
-	check("last flush", a.Flush(), naive.Flush())
+	check("last flush", nil, a.Flush(), naive.Flush())
 	if _, ok := a.Next(); ok || a.Len() != 0 || a.Bytes() != 0 || len(a.late) != 0 {
 		t.Fatalf("after the last flush %d traces, %d bytes are held", a.Len(), a.Bytes())
 	}
@@ -138,7 +142,7 @@ func everySpanLeavesOnce(t *rapid.T) {
 // naiveAssembler does what the assembler does by looking at everything each
 // time. It only says what is finished.
 type naiveAssembler struct {
-	l      limits
+	l      Limits
 	now    time.Time
 	traces []*naiveTrace // in the order of their first span
 	late   []*naiveTrace
@@ -152,11 +156,11 @@ type naiveTrace struct {
 	bytes             int64
 	first, last, root time.Time
 	hasRoot           bool
-	by                finishedBy
+	by                Cause
 	rank              [3]int // among traces that came to a queue at the same time
 }
 
-func newNaiveAssembler(l limits) *naiveAssembler { return &naiveAssembler{l: l} }
+func newNaiveAssembler(l Limits) *naiveAssembler { return &naiveAssembler{l: l} }
 
 func (n *naiveAssembler) bytes() (sum int64) {
 	for _, t := range n.traces {
@@ -171,8 +175,8 @@ func (n *naiveAssembler) advance(now time.Time) {
 	}
 }
 
-func line(id pcommon.TraceID, by finishedBy, late, judge bool, spans int) string {
-	return fmt.Sprintf("%x %v late=%v judge=%v spans=%d", id[:2], by, late, judge, spans)
+func line(id pcommon.TraceID, by Cause, late, traced bool, spans int) string {
+	return fmt.Sprintf("%x %v late=%v traced=%v spans=%d", id[:2], by, late, traced, spans)
 }
 
 func (n *naiveAssembler) Add(td ptrace.Traces, now time.Time) (out []string) {
@@ -186,13 +190,13 @@ func (n *naiveAssembler) Add(td ptrace.Traces, now time.Time) (out []string) {
 			order = append(order, id)
 		}
 		seen[id].spans++
-		seen[id].hasRoot = seen[id].hasRoot || isRoot(span)
+		seen[id].hasRoot = seen[id].hasRoot || IsRoot(span)
 	}
 	var oversized []*naiveTrace
 	for _, id := range order {
 		part := seen[id]
 		if id.IsEmpty() {
-			out = append(out, line(id, byRoot, false, false, part.spans))
+			out = append(out, line(id, ByRoot, false, false, part.spans))
 			continue
 		}
 		size := sizeOfTrace(td, id, len(order) == 1)
@@ -207,15 +211,15 @@ func (n *naiveAssembler) Add(td ptrace.Traces, now time.Time) (out []string) {
 		}
 		// Where two have the same time, the one that was put there first.
 		n.touch(t)
-		if t.bytes += size; t.bytes > n.l.maxBytes || n.l.maxSpans > 0 && t.spans > n.l.maxSpans {
+		if t.bytes += size; t.bytes > n.l.MaxBytes || n.l.MaxSpans > 0 && t.spans > n.l.MaxSpans {
 			oversized = append(oversized, t)
 		}
 	}
 	for _, t := range oversized {
-		out = append(out, n.finish(t, byOversize))
+		out = append(out, n.finish(t, ByOversize))
 	}
-	for len(n.traces) > n.l.maxTraces || (n.bytes() > n.l.maxBytes && len(n.traces) > 0) {
-		out = append(out, n.finish(n.traces[0], byOverflow))
+	for len(n.traces) > n.l.MaxTraces || (n.bytes() > n.l.MaxBytes && len(n.traces) > 0) {
+		out = append(out, n.finish(n.traces[0], ByOverflow))
 	}
 	return out
 }
@@ -253,7 +257,7 @@ func (n *naiveAssembler) Tick(now time.Time) (out []string) {
 	type due struct {
 		at   time.Time
 		rank int
-		by   finishedBy
+		by   Cause
 		late bool
 		t    *naiveTrace
 	}
@@ -261,10 +265,10 @@ func (n *naiveAssembler) Tick(now time.Time) (out []string) {
 		var all []due
 		for _, t := range n.traces {
 			if t.hasRoot {
-				all = append(all, due{t.root.Add(n.l.rootDelay), t.rank[queueRoot], byRoot, false, t})
+				all = append(all, due{t.root.Add(n.l.RootDelay), t.rank[queueRoot], ByRoot, false, t})
 			}
-			all = append(all, due{t.last.Add(n.l.idleTimeout), t.rank[queueIdle], byIdle, false, t},
-				due{t.first.Add(n.l.maxAge), t.rank[queueFirst], byMaxAge, false, t})
+			all = append(all, due{t.last.Add(n.l.IdleTimeout), t.rank[queueIdle], ByIdle, false, t},
+				due{t.first.Add(n.l.MaxAge), t.rank[queueFirst], ByMaxAge, false, t})
 		}
 		for i, t := range n.late {
 			all = append(all, due{t.first, i, t.by, true, t})
@@ -301,7 +305,7 @@ func (n *naiveAssembler) Flush() (out []string) {
 		out = append(out, n.finishLate(n.late[0]))
 	}
 	for len(n.traces) > 0 {
-		out = append(out, n.finish(n.traces[0], byShutdown))
+		out = append(out, n.finish(n.traces[0], ByShutdown))
 	}
 	return out
 }
@@ -311,10 +315,10 @@ func (n *naiveAssembler) finishLate(t *naiveTrace) string {
 	return line(t.id, t.by, true, true, t.spans)
 }
 
-func (n *naiveAssembler) finish(t *naiveTrace, by finishedBy) string {
+func (n *naiveAssembler) finish(t *naiveTrace, by Cause) string {
 	n.traces = slices.DeleteFunc(n.traces, func(other *naiveTrace) bool { return other == t })
 	n.cache = append(n.cache, naiveTrace{id: t.id, by: by})
-	if len(n.cache) > n.l.decidedCache {
+	if len(n.cache) > n.l.DecidedCache {
 		n.cache = n.cache[1:]
 	}
 	return line(t.id, by, false, true, t.spans)
@@ -334,22 +338,22 @@ func sizeOfTrace(td ptrace.Traces, id pcommon.TraceID, alone bool) int64 {
 			return rs.ScopeSpans().Len() == 0
 		})
 	}
-	return footprint(td2)
+	return Footprint(td2)
 }
 
-// The cache of decided traces answers as a list would in which the last use
+// The decision cache answers as a list would in which the last use
 // stands last.
-func TestDecidedCacheAgainstList(t *testing.T) {
+func TestDecisionCacheAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "limit")
-		c := newDecidedCache(limit)
+		c := newDecisionCache(limit)
 		var list []string
-		by := map[string]finishedBy{}
+		by := map[string]Cause{}
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(t, "id")
 			at := slices.Index(list, name)
 			if rapid.Bool().Draw(t, "put") {
-				how := finishedBy(rapid.IntRange(0, 5).Draw(t, "by"))
+				how := Cause(rapid.IntRange(0, 5).Draw(t, "by"))
 				c.put(spantest.TraceID(name), how)
 				if at >= 0 {
 					list = append(slices.Delete(list, at, at+1), name)

@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package assemble
 
 import (
 	"flag"
@@ -16,25 +16,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/resultseal/otelcol-resultseal/internal/spantest"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 	"github.com/resultseal/otelcol-resultseal/processor/resultsealprocessor/internal/canonical"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
-// The scripts in testdata/assembler are commands, each a line with indented
+// The scripts in testdata are commands, each a line with indented
 // arguments below it, and after `----` what the assembler answered:
 //
 //	limits root_delay=2s …         begins anew
-//	batch 1s                       spans that come at this time, a line each:
-//	  trace/span [root|remote|parent=…] [start=…] [name=…] [res=…] [scope=…]
+//	batch 1s                       spans that arrive at this time, as in spantest.Batch
 //	tick 3s                        what is due at this time
-//	flush                          what is still held
+//	flush                          what is still buffered
 //
-// An answer is one line for each finished trace and each group of spans in
+// An answer is one line for each completed trace and each group of spans in
 // it, and the state that is left.
 func TestAssemblerScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/assembler/*.txt")
+	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
@@ -55,7 +54,7 @@ func TestAssemblerScripts(t *testing.T) {
 func runScript(t *testing.T, text string) string {
 	var (
 		got strings.Builder
-		a   *assembler
+		a   *Assembler
 	)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i := 0; i < len(lines); {
@@ -76,13 +75,14 @@ func runScript(t *testing.T, text string) string {
 			}
 		}
 
-		var out []*finished
+		var untraced []*Part
+		var out []*Trace
 		switch command[0] {
 		case "limits":
-			a = newAssembler(scriptLimits(t, command[1:]))
+			a = NewAssembler(scriptLimits(t, command[1:]))
 			continue
 		case "batch":
-			out = a.Add(splitByTrace(spantest.Batch(t, args)), spantest.Time(t, command[1]))
+			untraced, out = a.Add(Split(spantest.Batch(t, args)), spantest.Time(t, command[1]))
 		case "tick":
 			out = a.Tick(spantest.Time(t, command[1]))
 		case "flush":
@@ -91,8 +91,11 @@ func runScript(t *testing.T, text string) string {
 			t.Fatalf("unknown command %q", line)
 		}
 		got.WriteString("----\n")
-		for _, f := range out {
-			describeFinished(&got, f)
+		for _, part := range untraced {
+			fmt.Fprintf(&got, "passed through: %d spans\n", part.Count)
+		}
+		for _, trace := range out {
+			describe(&got, trace)
 		}
 		next := "nothing due"
 		if at, ok := a.Next(); ok {
@@ -103,28 +106,27 @@ func runScript(t *testing.T, text string) string {
 	return got.String()
 }
 
-func scriptLimits(t *testing.T, args []string) limits {
-	cfg := createDefaultConfig().(*Config)
-	l := limits{cfg.RootDelay, cfg.IdleTimeout, cfg.MaxAge, cfg.MaxTraces, cfg.MaxBytes, cfg.DecidedCache, cfg.MaxSpansPerTrace}
+func scriptLimits(t *testing.T, args []string) Limits {
+	l := Limits{2 * time.Second, 10 * time.Second, 5 * time.Minute, 50_000, 256 << 20, 100_000, 100_000}
 	for _, arg := range args {
 		key, value, _ := strings.Cut(arg, "=")
 		number, _ := strconv.Atoi(value)
 		duration, _ := time.ParseDuration(value)
 		switch key {
 		case "root_delay":
-			l.rootDelay = duration
+			l.RootDelay = duration
 		case "idle_timeout":
-			l.idleTimeout = duration
+			l.IdleTimeout = duration
 		case "max_age":
-			l.maxAge = duration
+			l.MaxAge = duration
 		case "max_traces":
-			l.maxTraces = number
+			l.MaxTraces = number
 		case "max_bytes":
-			l.maxBytes = int64(number)
+			l.MaxBytes = int64(number)
 		case "max_spans_per_trace":
-			l.maxSpans = number
+			l.MaxSpans = number
 		case "decided_cache":
-			l.decidedCache = number
+			l.DecidedCache = number
 		default:
 			t.Fatalf("unknown limit %q", arg)
 		}
@@ -132,16 +134,11 @@ func scriptLimits(t *testing.T, args []string) limits {
 	return l
 }
 
-func describeFinished(out *strings.Builder, f *finished) {
-	td := f.spans
-	if !f.judge {
-		fmt.Fprintf(out, "passed through: %d spans\n", f.count)
-		return
-	}
-	td, duplicates := canonical.Form(td)
+func describe(out *strings.Builder, trace *Trace) {
+	td, duplicates := canonical.Form(trace.Spans)
 	id := canonical.TraceID(td)
-	fmt.Fprintf(out, "%s by %s", strings.TrimRight(string(id[:]), "\x00"), f.fin.By)
-	if f.fin.Late {
+	fmt.Fprintf(out, "%s by %s", strings.TrimRight(string(id[:]), "\x00"), trace.Cause)
+	if trace.Late {
 		out.WriteString(", late")
 	}
 	if duplicates > 0 {
@@ -160,8 +157,8 @@ func describeFinished(out *strings.Builder, f *finished) {
 			fmt.Fprintf(out, "  %s %s: %s\n", service.Str(), ss.Scope().Name(), strings.Join(names, " "))
 		}
 	}
-	if count != f.count {
-		fmt.Fprintf(out, "  counted as %d spans\n", f.count)
+	if count != trace.Count {
+		fmt.Fprintf(out, "  counted as %d spans\n", trace.Count)
 	}
 }
 

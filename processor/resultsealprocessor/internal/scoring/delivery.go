@@ -1,7 +1,7 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package resultsealprocessor
+package scoring
 
 import (
 	"context"
@@ -15,11 +15,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// delivery gives finished traces to the next consumer and offers them again, with
-// growing pauses, while the error says that this may help. It belongs to one
-// outlet, which waits meanwhile: what the next consumer does not take now it
-// would not take of another trace either, and so the order of a conversation's
-// traces is kept.
+// delivery forwards spans to the next consumer, and retries while its error is not
+// permanent, with growing pauses. It belongs to one emitter, which waits meanwhile: the
+// next consumer would not accept another trace either, and so the order of a
+// conversation's traces is kept.
 type delivery struct {
 	next    consumer.Traces
 	retry   configretry.BackOffConfig
@@ -29,15 +28,15 @@ type delivery struct {
 	// left has max_elapsed_time together.
 	stopped  <-chan struct{}
 	stopping time.Time
-	// durable is set if what is not taken by then is there again after the next
-	// start.
+	// durable is set if spans that are not accepted by then are there again after the
+	// next start.
 	durable bool
 }
 
 // errKept is the error of deliver for spans that stay in the storage.
 var errKept = errors.New("the spans stay in the storage")
 
-// errGaveUp is in the error of deliver if it might have helped to go on.
+// errGaveUp is in the error of deliver if a further retry might have succeeded.
 var errGaveUp = errors.New("retrying was given up")
 
 // deliver returns nil when the next consumer has the spans. An error means that
@@ -52,7 +51,7 @@ func (d *delivery) deliver(ctx context.Context, td ptrace.Traces) (left int, err
 		if err == nil {
 			return 0, nil
 		}
-		// Some consumers tell which spans it was that they could not take.
+		// Some consumers return the spans that they rejected.
 		var some consumererror.Traces
 		if errors.As(err, &some) {
 			td = some.Data()
@@ -114,7 +113,7 @@ func (d *delivery) wait(ctx context.Context, pause time.Duration, begin time.Tim
 		return false
 	case <-stopped:
 		d.stopping = time.Now()
-		return true // offered once more, at once
+		return true // retried once more, at once
 	}
 }
 
