@@ -166,3 +166,10 @@ dist/otelcol-resultseal-kafka: deploy/kafka/builder-config.yaml deploy/kafka/bui
 	cp deploy/kafka/builder-config.sum dist/kafka/go.sum
 	GOFLAGS='-mod=mod $(NO_VCS)' nice $(GO) run $(KAFKA_BUILDER) --config deploy/kafka/builder-config.yaml --skip-get-modules --gcflags all=-dwarf=false
 	mv dist/kafka/otelcol-resultseal-kafka $@
+
+# Every framework is installed below dist/, at the versions that its folder pins.
+LANGS ?= python,node,java
+
+.PHONY: recordings
+recordings: ## record the scenario of test/recordings anew, for LANGS=python,node,java
+	$(GO) run $(NO_VCS) ./test/recordings -langs '$(LANGS)' $(RECORDINGSFLAGS)

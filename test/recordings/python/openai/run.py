@@ -1,0 +1,6 @@
+import loop
+from openai import OpenAI
+from scenario import *
+
+telemetry()
+loop.run(OpenAI())
