@@ -168,8 +168,8 @@ dist/otelcol-resultseal-kafka: deploy/kafka/builder-config.yaml deploy/kafka/bui
 	mv dist/kafka/otelcol-resultseal-kafka $@
 
 # Every framework is installed below dist/, at the versions that its folder pins.
-LANGS ?= python
+LANGS ?= python,node
 
 .PHONY: recordings
-recordings: ## record the scenario of test/recordings anew, for LANGS=python
+recordings: ## record the scenario of test/recordings anew, for LANGS=python,node
 	$(GO) run $(NO_VCS) ./test/recordings -langs '$(LANGS)' $(RECORDINGSFLAGS)

@@ -19,11 +19,12 @@ var recorded = filepath.Join("..", "..", "testdata", "recordings")
 // knownOpen names the recordings that are not read right yet, with the reason. An entry is
 // removed when its recording is read right.
 var knownOpen = map[string]string{
-	"agent-framework-core-1.23.0":                                                                            "each model call of the Responses API is shown only what is new and names its previous response as conversation: its calls count twice",
-	"agno-3.1.10+opentelemetry-instrumentation-agno-0.62.4":                                                  "the framework's envelope as Python prints it: status='success' result=… error=None …",
-	"autogen-agentchat-0.7.5+openinference-instrumentation-autogen-agentchat-0.1.22":                         "a result as Python prints it",
-	"autogen-agentchat-0.7.5+opentelemetry-instrumentation-openai-0.62.4":                                    "a result as Python prints it",
-	"claude-agent-sdk-0.2.184":                                                                               "arguments in tool_input and result in new_context, as marked texts; failure on the inner span",
+	"agentscope-2.0.11":                                     "the result is in an envelope {content, state, metadata, id}",
+	"agent-framework-core-1.23.0":                           "each model call of the Responses API is shown only what is new and names its previous response as conversation: its calls count twice",
+	"agno-3.1.10+opentelemetry-instrumentation-agno-0.62.4": "the framework's envelope as Python prints it: status='success' result=… error=None …",
+	"autogen-agentchat-0.7.5+openinference-instrumentation-autogen-agentchat-0.1.22": "a result as Python prints it",
+	"autogen-agentchat-0.7.5+opentelemetry-instrumentation-openai-0.62.4":            "a result as Python prints it",
+	"claude-agent-sdk-0.2.184": "arguments in tool_input and result in new_context, as marked texts; failure on the inner span",
 	"crewai-1.15.30+opentelemetry-instrumentation-crewai-0.62.4+opentelemetry-instrumentation-openai-0.62.4": "a result as Python prints it",
 	"dspy-3.4.1+openinference-instrumentation-dspy-0.1.48":                                                   "the tool's name has .__call__ after it",
 	"genkit-0.12.0":               "genkit:* spans are not read",

@@ -48,7 +48,7 @@ var scenario = map[string][]string{
 }
 
 func main() {
-	langs := flag.String("langs", "python,node,java", "languages to record, separated by commas")
+	langs := flag.String("langs", "python,node", "languages to record, separated by commas")
 	only := flag.String("only", "", "record only the entries whose name has this in it")
 	verbose := flag.Bool("v", false, "show the output of the frameworks")
 	answers := flag.Bool("answers", false, "only write the right answers of the recordings that are there")
@@ -322,6 +322,58 @@ var languages = map[string]language{
 		cmd.Env = []string{"PYTHONPATH=" + filepath.Dir(e.source), "PYTHONHASHSEED=0", "PYTHONPYCACHEPREFIX=" + filepath.Join(e.root, "dist", "recordings", "pycache")}
 		return cmd
 	}},
+	"node": {version: nodeVersion, install: installNode, command: func(e environment) *exec.Cmd {
+		return exec.Command("node", filepath.Join(e.dist, "run.mjs")) //nolint:gosec // the framework's environment
+	}},
+}
+
+func nodeVersion(source, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(source, "package.json"))
+	if err != nil {
+		return "", err
+	}
+	var file struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(text, &file); err != nil {
+		return "", fmt.Errorf("%s: %w", filepath.Join(source, "package.json"), err)
+	}
+	if file.Dependencies[name] == "" {
+		return "", fmt.Errorf("%s is not pinned in %s", name, filepath.Join(source, "package.json"))
+	}
+	return file.Dependencies[name], nil
+}
+
+// installNode installs the pinned packages, unless they are there, and copies the script
+// beside them, since modules are resolved from its place.
+func installNode(e environment) error {
+	if err := os.MkdirAll(e.dist, 0o755); err != nil {
+		return err
+	}
+	pins, err := os.ReadFile(filepath.Join(e.source, "package.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range []string{filepath.Join(e.source, "run.mjs"), filepath.Join(filepath.Dir(e.source), "scenario.mjs")} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(e.dist, filepath.Base(file)), text, 0o600); err != nil {
+			return err
+		}
+	}
+	stamp := filepath.Join(e.dist, "installed.json")
+	if there, err := os.ReadFile(stamp); err == nil && bytes.Equal(there, pins) {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(e.dist, "package.json"), pins, 0o600); err != nil {
+		return err
+	}
+	install := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
+	install.Dir = e.dist
+	if output, err := install.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm install: %w\n%s", err, output)
+	}
+	return os.WriteFile(stamp, pins, 0o600)
 }
 
 func pythonVersion(source, name string) (string, error) {

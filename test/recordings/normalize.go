@@ -33,13 +33,13 @@ type normalizer struct {
 const firstTime = pcommon.Timestamp(created) * 1e9
 
 var (
-	idPattern = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{16}\b`)
+	idPattern = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{16}\b|\bitem_[0-9a-f]{12}\b`)
 	// The standard library of an interpreter, in stack traces.
 	libraryPattern = regexp.MustCompile(`/[\w./-]+/lib/(python3|node)`)
 	hexPattern     = regexp.MustCompile(`0x[0-9a-f]{6,16}\b`)
 	datePattern    = regexp.MustCompile(`\b20[0-9]{2}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([+-][0-9]{2}:?[0-9]{2}\b|Z)?)?`)
 	// A member of a JSON object, or of a Python one, that holds a duration or a time.
-	durationPattern = regexp.MustCompile(`((?i:[a-z_]*(?:duration|latency|elapsed|time_to_first|time_per|time_ms|timestamp|started_at|ended_at|start_time|end_time|created_at|process_time|total_time)[a-z_]*)["']?\s*[:=]\s*)[0-9]+(\.[0-9]+(e-?[0-9]+)?)?`)
+	durationPattern = regexp.MustCompile(`((?i:[a-z_]*(?:duration|latency|elapsed|ttft|time_to_first|time_per|time_ms|timestamp|started_at|ended_at|start_time|end_time|created_at|process_time|total_time)[a-z_]*)["']?\s*[:=]\s*)[0-9]+(\.[0-9]+(e-?[0-9]+)?)?`)
 	durationKey     = regexp.MustCompile(`(?i)duration|latency|elapsed|time_to_|time_per|timestamp|start_time|end_time|(^|[._])time$|_ms$`)
 	privateKey      = regexp.MustCompile(`^(host|process|os|thread|enduser)\.|^(code\.lineno|code\.line\.number|system_reminders)$`)
 )
@@ -261,7 +261,11 @@ func (n *normalizer) id(id string) string {
 		return id // a number
 	}
 	n.others++
-	return n.name(id, fmt.Sprintf("%0*x", len(id), 0xc0000000+n.others))
+	prefix, digits, ok := strings.Cut(id, "_")
+	if !ok {
+		return n.name(id, fmt.Sprintf("%0*x", len(id), 0xc0000000+n.others))
+	}
+	return n.name(id, fmt.Sprintf("%s_%0*x", prefix, len(digits), 0xc0000000+n.others))
 }
 
 // name gives an id its name, which keeps it if it is normalized again.
