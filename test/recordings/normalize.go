@@ -38,6 +38,7 @@ var (
 	libraryPattern = regexp.MustCompile(`/[\w./-]+/lib/(python3|node)`)
 	hexPattern     = regexp.MustCompile(`0x[0-9a-f]{6,16}\b`)
 	datePattern    = regexp.MustCompile(`\b20[0-9]{2}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([+-][0-9]{2}:?[0-9]{2}\b|Z)?)?`)
+	pythonDate     = regexp.MustCompile(`datetime\.datetime\(20[0-9]{2}(, [0-9]+)+`)
 	// A member of a JSON object, or of a Python one, that holds a duration or a time.
 	durationPattern = regexp.MustCompile(`((?i:[a-z_]*(?:duration|latency|elapsed|ttft|time_to_first|time_per|time_ms|timestamp|started_at|ended_at|start_time|end_time|created_at|process_time|total_time)[a-z_]*)["']?\s*[:=]\s*)[0-9]+(\.[0-9]+(e-?[0-9]+)?)?`)
 	durationKey     = regexp.MustCompile(`(?i)duration|latency|elapsed|time_to_|time_per|timestamp|start_time|end_time|(^|[._])time$|_ms$`)
@@ -122,22 +123,58 @@ func copyScope(from, to ptrace.ScopeSpans) {
 
 // normalizeLogs returns all log records in one batch, in the order of their times.
 func (n *normalizer) normalizeLogs(in plog.Logs) plog.Logs {
+	type record struct {
+		resource plog.ResourceLogs
+		scope    plog.ScopeLogs
+		record   plog.LogRecord
+	}
+	var all []record
 	for _, rl := range in.ResourceLogs().All() {
 		n.resource(rl.Resource())
 		for _, sl := range rl.ScopeLogs().All() {
-			records := sl.LogRecords()
-			records.Sort(func(a, b plog.LogRecord) bool { return logTime(a) < logTime(b) })
-			for _, r := range records.All() {
-				r.SetTimestamp(n.time(r.Timestamp()))
-				r.SetObservedTimestamp(n.time(r.ObservedTimestamp()))
-				r.SetTraceID(n.traceID(r.TraceID()))
-				r.SetSpanID(n.spanID(r.SpanID()))
-				n.value("", r.Body())
-				n.attributes(r.Attributes())
+			for _, r := range sl.LogRecords().All() {
+				all = append(all, record{rl, sl, r})
 			}
 		}
 	}
-	return in
+	slices.SortStableFunc(all, func(a, b record) int { return cmp.Compare(logTime(a.record), logTime(b.record)) })
+	out := plog.NewLogs()
+	for _, l := range all {
+		r := l.record
+		r.SetTimestamp(n.time(r.Timestamp()))
+		r.SetObservedTimestamp(n.time(r.ObservedTimestamp()))
+		r.SetTraceID(n.traceID(r.TraceID()))
+		r.SetSpanID(n.spanID(r.SpanID()))
+		n.value("", r.Body())
+		n.attributes(r.Attributes())
+		r.CopyTo(scopeLogs(out, l.resource, l.scope).LogRecords().AppendEmpty())
+	}
+	return out
+}
+
+// scopeLogs returns the group of a batch for a resource and a scope.
+func scopeLogs(batch plog.Logs, resource plog.ResourceLogs, scope plog.ScopeLogs) plog.ScopeLogs {
+	add := func(rl plog.ResourceLogs) plog.ScopeLogs {
+		sl := rl.ScopeLogs().AppendEmpty()
+		scope.Scope().CopyTo(sl.Scope())
+		sl.SetSchemaUrl(scope.SchemaUrl())
+		return sl
+	}
+	for _, rl := range batch.ResourceLogs().All() {
+		if !rl.Resource().Attributes().Equal(resource.Resource().Attributes()) {
+			continue
+		}
+		for _, sl := range rl.ScopeLogs().All() {
+			if sl.Scope().Name() == scope.Scope().Name() && sl.Scope().Version() == scope.Scope().Version() {
+				return sl
+			}
+		}
+		return add(rl)
+	}
+	rl := batch.ResourceLogs().AppendEmpty()
+	resource.Resource().CopyTo(rl.Resource())
+	rl.SetSchemaUrl(resource.SchemaUrl())
+	return add(rl)
 }
 
 func logTime(r plog.LogRecord) pcommon.Timestamp {
@@ -238,6 +275,7 @@ func (n *normalizer) text(s string) string {
 	s = idPattern.ReplaceAllStringFunc(s, n.id)
 	s = libraryPattern.ReplaceAllString(s, "/usr/lib/${1}")
 	s = hexPattern.ReplaceAllString(s, "0x0")
+	s = pythonDate.ReplaceAllString(s, "datetime.datetime(2026, 1, 1, 0, 0")
 	s = datePattern.ReplaceAllStringFunc(s, fixedDate)
 	return durationPattern.ReplaceAllString(s, "${1}0")
 }
