@@ -55,6 +55,10 @@ traces come to by it.`,
 	return cmd
 }
 
+// maxTails bounds --tails. States are hardly ever told apart by what happens so many
+// events later.
+const maxTails = 8
+
 func runInit(cmd *cobra.Command, files []string, o *initOptions) error {
 	if o.out != "" && !o.force {
 		if _, err := os.Stat(o.out); !errors.Is(err, fs.ErrNotExist) {
@@ -64,9 +68,8 @@ func runInit(cmd *cobra.Command, files []string, o *initOptions) error {
 	if err := o.input.keep([]namedFile{{"--out", o.out}}, files); err != nil {
 		return err
 	}
-	const most = 8
-	if o.tails > most {
-		return invalidArgument(fmt.Sprintf("--tails is at most %d", most))
+	if o.tails > maxTails {
+		return invalidArgument(fmt.Sprintf("--tails is at most %d", maxTails))
 	}
 	learner := learn.New()
 	counts, err := scoreFiles(cmd, files, &o.input, pipeline{

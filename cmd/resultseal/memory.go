@@ -20,6 +20,9 @@ import (
 // 0 for no bound.
 type memoryFlag int64
 
+// minMemory is the least --memory that is not 0: there is no work to be done with less.
+const minMemory = 16 << 20
+
 // sizes matches a number with a unit.
 var sizes = regexp.MustCompile(`^(?i)\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?b?)\s*$`)
 
@@ -41,8 +44,7 @@ func (m *memoryFlag) Set(text string) error {
 	if parts[2] == "" {
 		n, _ = strconv.ParseFloat(parts[1], 64)
 	}
-	const least = 16 << 20
-	if n > 0 && n < least {
+	if n > 0 && n < minMemory {
 		return fmt.Errorf("%s is too little to work with; give 16MiB or more, or 0 for no bound", text)
 	}
 	if n > math.MaxInt64/2 {
