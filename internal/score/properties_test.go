@@ -6,13 +6,10 @@ package score_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"pgregory.net/rapid"
@@ -20,6 +17,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/genai"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/cputime"
 )
 
 // propertyPolicy has contracts and protocols for the few tools of random traces.
@@ -469,26 +467,15 @@ func TestJudgingIsLinear(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const n, more = 1000, 8
-			once, again := judgingTime(scorer, build(n)), judgingTime(scorer, build(n*more))
-			// Eight times as much; a square would be 64.
-			t.Logf("%v for %d, %v for %d", once, n, again, n*more)
-			require.Less(t, again, 26*once+20*time.Millisecond)
+			cputime.IsLinear(t, 1000, func(n int) func() {
+				td := build(n)
+				return func() {
+					facts, _ := genai.NewDecoder(genai.Options{}).Traces(td)
+					scorer.Trace(facts, nil)
+				}
+			})
 		})
 	}
-}
-
-// judgingTime is the shortest of a few.
-func judgingTime(scorer *score.Scorer, td ptrace.Traces) time.Duration {
-	best := time.Duration(1 << 62)
-	for range 3 {
-		runtime.GC()
-		begin := processTime()
-		facts, _ := genai.NewDecoder(genai.Options{}).Traces(td)
-		scorer.Trace(facts, nil)
-		best = min(best, processTime()-begin)
-	}
-	return best
 }
 
 func manySpans(n int, fill func(i int, span ptrace.Span)) ptrace.Traces {

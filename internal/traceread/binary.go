@@ -72,7 +72,12 @@ func (s *stream) protobuf() bool {
 			return s.broken(0, fmt.Errorf("broken protobuf at byte %d: %w", at, plain(err)))
 		}
 		part := at
-		if !s.pool.parse(Place{File: s.name}, text.Bytes(), func(data []byte) (ptrace.Traces, error) {
+		cost, nesting := protobufCost(text.Bytes())
+		if nesting > maxNesting {
+			if !s.broken(0, fmt.Errorf("broken protobuf at byte %d: %w", part, errNested)) {
+				return false
+			}
+		} else if !s.pool.parse(Place{File: s.name}, text.Bytes(), cost, func(data []byte) (ptrace.Traces, error) {
 			var u ptrace.ProtoUnmarshaler
 			td, err := u.UnmarshalTraces(data)
 			switch {

@@ -21,9 +21,10 @@ import (
 // was added for the longest time is taken to be whole and released. That is
 // right where the input is grouped by trace, as files written by a collector
 // are, give or take some. What a released trace turns out to lack is scattered.
+// The trace that was added to last may take twice the budget.
 type Collection struct {
 	// Budget bounds the bytes of the spans that are held, counted in their
-	// protobuf form; 0 is no bound. One trace may exceed it.
+	// protobuf form with [spanHeader] for each; 0 is no bound.
 	Budget int64
 	// Release is given the traces that the budget has no room for.
 	Release func(Trace)
@@ -59,7 +60,7 @@ func (c *Collection) AddFrom(td ptrace.Traces, at Place) {
 		n := td.SpanCount()
 		c.Spans += n
 		if t := c.trace(one, at, n); t != nil {
-			c.grow(t, int64(c.sizer.TracesSize(td)))
+			c.grow(t, int64(c.sizer.TracesSize(td))+spanHeader*int64(n))
 			td.ResourceSpans().MoveAndAppendTo(t.Traces.ResourceSpans())
 		}
 	} else {
@@ -110,7 +111,7 @@ func (c *Collection) addScope(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, at 
 			c.Scattered(id, 1)
 			return true
 		}
-		c.grow(to.trace, int64(c.sizer.SpanSize(span)))
+		c.grow(to.trace, int64(c.sizer.SpanSize(span))+spanHeader)
 		span.MoveTo(to.spans.AppendEmpty())
 		return true
 	})
@@ -166,10 +167,17 @@ func (c *Collection) grow(t *Trace, bytes int64) {
 	c.bytes += bytes
 }
 
+// spanHeader is what a span counts for besides its bytes. In memory an empty one
+// takes some hundred bytes, and in protobuf two.
+const spanHeader = 128
+
+// maxOfOne is how many budgets one trace may take.
+const maxOfOne = 2
+
 // shrink releases traces until the rest is within the budget, or is the one
 // that was added to last.
 func (c *Collection) shrink() {
-	for c.Budget > 0 && c.bytes > c.Budget && c.byTouch.Len() > 1 {
+	for c.Budget > 0 && c.bytes > c.Budget && (c.byTouch.Len() > 1 || c.bytes > maxOfOne*c.Budget) {
 		t := c.byTouch.Remove(c.byTouch.Front()).(*Trace)
 		delete(c.held, t.ID)
 		if c.released == nil {

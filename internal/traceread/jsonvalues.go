@@ -8,7 +8,9 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 )
 
 // cutter finds where a JSON value ends. It knows of strings and of brackets and
@@ -19,6 +21,7 @@ type cutter struct {
 	escaped  bool
 	scalar   bool // a number or a word, which ends where something else begins
 	done     bool
+	byLine   bool // stop behind the end of a line, too
 }
 
 // cut returns how many bytes of text belong to the value; done is set if it ends
@@ -31,11 +34,18 @@ func (c *cutter) cut(text []byte) int {
 			c.escaped = false
 		case c.inString:
 			// Most of a document is in strings.
-			n := bytes.IndexAny(text[i:], `"\`)
+			ends := `"\`
+			if c.byLine {
+				ends = "\"\\\n"
+			}
+			n := bytes.IndexAny(text[i:], ends)
 			if n < 0 {
 				return len(text)
 			}
 			i += n
+			if text[i] == '\n' {
+				return i + 1
+			}
 			if c.escaped = text[i] == '\\'; !c.escaped {
 				c.inString = false
 				c.done = c.depth == 0
@@ -55,7 +65,7 @@ func (c *cutter) cut(text []byte) int {
 		case c.depth == 0 && bytes.IndexByte([]byte(space), b) < 0:
 			c.scalar = true
 		}
-		if c.done {
+		if c.done || c.byLine && b == '\n' {
 			return i + 1
 		}
 	}
@@ -63,39 +73,94 @@ func (c *cutter) cut(text []byte) int {
 }
 
 // document reads a value of which a line is only the beginning: a list of
-// requests, or one request. What it holds is handed over element by element.
+// requests, or one request. What it holds is handed over element by element. begin
+// is what was read of it.
 func (s *stream) document(begin []byte, line int) bool {
-	if len(begin) < s.pool.longLine {
-		begin = append(begin, '\n')
+	s.putBack(begin)
+	s.line = line
+	if mark, _ := s.r.Peek(len(byteOrderMark)); bytes.Equal(mark, byteOrderMark) {
+		_, _ = s.r.Discard(len(byteOrderMark)) // it is in the buffer
 	}
-	s.r, s.line = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(begin), s.r), readBuffer), line
-	goOn, err := s.documentValue()
-	if err == nil {
-		return goOn // what stands behind it is read on as lines
+	for {
+		goOn, err := s.documentValue()
+		if err != nil {
+			line = s.line
+			if errors.Is(err, errLineEnds) { // its end was read
+				err = errEndsEarly
+				s.line++
+				s.fresh = true
+			}
+			return s.broken(line, err) && s.resume()
+		}
+		if !goOn || !s.valueFollows() {
+			return goOn // what stands behind it is read on as lines
+		}
 	}
-	line = s.line
-	if errors.Is(err, errLineEnds) { // its end was read
-		err = errEndsEarly
-		s.line++
+}
+
+// putBack makes what was read last the next to be read.
+func (s *stream) putBack(read []byte) {
+	if len(read) == 0 {
+		return
 	}
-	return s.broken(line, err) && s.resume()
+	buffered, _ := s.r.Peek(s.r.Buffered())
+	s.from.again = slices.Concat(read, buffered, s.from.again)
+	s.r.Reset(&s.from)
+	s.pool.recycle(read)
+}
+
+// source is what a stream reads from, behind what it reads again.
+type source struct {
+	again []byte
+	r     io.Reader
+}
+
+// Read implements io.Reader.
+func (s *source) Read(b []byte) (int, error) {
+	if len(s.again) == 0 {
+		return s.r.Read(b)
+	}
+	n := copy(b, s.again)
+	if s.again = s.again[n:]; len(s.again) == 0 {
+		s.again = nil
+	}
+	return n, nil
+}
+
+// valueFollows reports whether an object or a list begins on the same line. Spaces
+// before it are consumed.
+func (s *stream) valueFollows() bool {
+	for {
+		switch b, err := s.r.ReadByte(); {
+		case err != nil:
+			return false
+		case b == ' ' || b == '\t' || b == '\r':
+		default:
+			_ = s.r.UnreadByte() // it was just read
+			return b == '{' || b == '['
+		}
+	}
 }
 
 // resume goes to the next line with which a request begins.
 func (s *stream) resume() bool {
-	for {
+	for ; ; s.fresh = true {
 		if head, err := s.r.Peek(headSize); len(head) == 0 {
 			if errors.Is(err, io.EOF) {
 				return true
 			}
 			return s.broken(s.line, readError(err))
-		} else if requestBegins.Match(head) {
+		} else if s.fresh && requestBegins.Match(head) {
 			return true
 		}
 		// The rest of a broken line is of no use.
-		for more := true; more; {
-			_, err := s.r.ReadSlice('\n')
+		for more, skipped := true, 0; more; {
+			part, err := s.r.ReadSlice('\n')
 			more = errors.Is(err, bufio.ErrBufferFull)
+			if skipped += len(part); skipped > s.pool.maxSkipped {
+				s.over = true
+				return s.broken(s.line, fmt.Errorf("the line does not end after %d more bytes, where reading stopped", s.pool.maxSkipped))
+			}
 		}
 		s.line++
 	}
@@ -109,6 +174,7 @@ var (
 
 // next returns the next byte that is no space, without consuming it.
 func (s *stream) next() (byte, error) {
+	s.fresh = false
 	for {
 		b, err := s.r.ReadByte()
 		if err != nil {
@@ -119,6 +185,7 @@ func (s *stream) next() (byte, error) {
 		}
 		if b == '\n' {
 			s.line++
+			s.fresh = true
 		}
 		if bytes.IndexByte([]byte(space), b) < 0 {
 			return b, s.r.UnreadByte()
@@ -146,7 +213,8 @@ func (s *stream) raw(into []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var c cutter
+	s.fresh = false
+	c := cutter{byLine: true}
 	for {
 		if _, err := s.r.Peek(1); err != nil {
 			switch {
@@ -158,13 +226,9 @@ func (s *stream) raw(into []byte) ([]byte, error) {
 			return nil, errEndsEarly
 		}
 		line, _ := s.r.Peek(s.r.Buffered())
-		n, lineEnds := bytes.IndexByte(line, '\n')+1, true
-		if n == 0 {
-			n, lineEnds = len(line), false
-		}
-		n = c.cut(line[:n])
+		n := c.cut(line)
 		into = append(into, line[:n]...)
-		lineEnds = lineEnds && into[len(into)-1] == '\n'
+		lineEnds := n > 0 && line[n-1] == '\n'
 		if _, err := s.r.Discard(n); err != nil {
 			return nil, readError(err)
 		}
@@ -180,6 +244,9 @@ func (s *stream) raw(into []byte) ([]byte, error) {
 		}
 		if len(into) > s.pool.maxValue {
 			return nil, s.pool.tooLarge()
+		}
+		if c.depth > maxNesting {
+			return nil, errNested
 		}
 	}
 }
@@ -209,7 +276,7 @@ func (s *stream) documentValue() (goOn bool, err error) {
 			return s.value(text, line), nil
 		})
 	}
-	return s.object()
+	return s.object(0)
 }
 
 // list reads a list, each element by the function.
@@ -237,20 +304,20 @@ func (s *stream) list(element func(line int) (goOn bool, err error)) (bool, erro
 	}
 }
 
-// object reads a request. The lists that hold its traces are read element by
-// element, each as a request of its own.
-func (s *stream) object() (bool, error) {
+// object reads a request that is the result in so many others. The lists that hold
+// its traces are read element by element, each as a request of its own.
+func (s *stream) object(results int) (bool, error) {
 	begin := s.line
 	if _, err := s.expect("{"); err != nil {
 		return true, err
 	}
-	keys := map[string]bool{}
-	for {
+	keys := map[string]bool{} // of those that tell what it is
+	for first := true; ; first = false {
 		b, err := s.next()
 		if err != nil {
 			return true, err
 		}
-		if b == '}' && len(keys) == 0 {
+		if b == '}' && first {
 			_, err = s.expect("}")
 			return true, err
 		}
@@ -265,8 +332,10 @@ func (s *stream) object() (bool, error) {
 			return true, err
 		}
 		name := string(bytes.Trim(key, `"`))
-		keys[name] = true
-		if goOn, err := s.member(name); err != nil || !goOn {
+		if slices.Contains(requestKeys, name) {
+			keys[name] = true
+		}
+		if goOn, err := s.member(name, results); err != nil || !goOn {
 			return goOn, err
 		}
 		b, err = s.expect(",}")
@@ -287,7 +356,7 @@ func (s *stream) object() (bool, error) {
 }
 
 // member reads the value of a request's key.
-func (s *stream) member(name string) (goOn bool, err error) {
+func (s *stream) member(name string, results int) (goOn bool, err error) {
 	first, err := s.next()
 	if err != nil {
 		return true, err
@@ -299,7 +368,10 @@ func (s *stream) member(name string) (goOn bool, err error) {
 	case name == "data" && first == '[':
 		before, after = `{"data":[`, `]}`
 	case name == "result" && first == '{':
-		return s.object()
+		if results == maxResults {
+			return true, errNested
+		}
+		return s.object(results + 1)
 	default:
 		_, err := s.raw(nil)
 		return true, err

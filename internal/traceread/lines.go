@@ -19,17 +19,34 @@ const longLine = 32 << 20
 // lines reads lines, each a request or a list of requests. A value that goes on
 // over the next lines is read as a document.
 func (s *stream) lines() bool {
-	prose := 0 // the first of a run of lines that are nothing at all
+	prose := 0   // the first of a run of lines that are nothing at all
+	skipped := 0 // bytes of a line that is nothing, so far
 	for {
 		first := s.line
-		text, end, err := s.readLine()
+		if s.documentNext() {
+			if prose > 0 && !s.broken(prose, proseError(prose, first-1)) {
+				return false
+			}
+			prose = 0
+			if !s.document(nil, first) {
+				return false
+			}
+			continue
+		}
+		read, end, err := s.readLine()
 		if err != nil {
 			return s.broken(first, readError(err))
 		}
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))
+		text := bytes.TrimSpace(bytes.TrimPrefix(read, byteOrderMark))
 		nothing := len(text) > 0 && text[0] != '{' && text[0] != '['
 		if nothing && prose == 0 {
 			prose = first
+		}
+		if skipped += len(read); !nothing || s.line > first {
+			skipped = 0
+		}
+		if skipped > s.pool.maxSkipped {
+			return s.broken(prose, fmt.Errorf("%w, with a line of more than %d bytes, where reading stopped", proseError(prose, first), s.pool.maxSkipped))
 		}
 		if prose > 0 && (len(text) > 0 && !nothing || end) {
 			last := first - 1
@@ -44,17 +61,55 @@ func (s *stream) lines() bool {
 		goOn := true
 		switch {
 		case len(text) == 0 || nothing:
-		case end && len(text) < s.pool.longLine, s.wholeLine(text, first):
+			s.pool.recycle(read)
+		case end && len(text) < s.pool.longLine, s.wholeLine(text, first, s.nextLine(0)):
 			goOn = s.value(text, first)
 		default:
-			goOn = s.document(text, first)
+			goOn = s.document(read, first)
 		}
 		if !goOn {
 			return false
 		}
-		if end {
+		if end || s.over {
 			return true
 		}
+	}
+}
+
+// documentNext reports whether the next line is only the beginning of a value. A
+// line that does not fit in the buffer is not looked at: it has to be read first.
+func (s *stream) documentNext() bool {
+	line := s.peekLine()
+	text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	return !s.wholeLine(text, s.line, s.nextLine(len(line)))
+}
+
+// peekLine returns the next line with its end, which is not consumed; nil if there
+// is no end of a line in the buffer's size.
+func (s *stream) peekLine() []byte {
+	for seen := 0; ; {
+		part, _ := s.r.Peek(s.r.Buffered())
+		if i := bytes.IndexByte(part[seen:], '\n'); i >= 0 {
+			return part[:seen+i+1]
+		}
+		seen = len(part)
+		if seen >= s.r.Size()-headSize {
+			return nil
+		}
+		if _, err := s.r.Peek(seen + 1); err != nil {
+			return nil // who reads the line meets the error again
+		}
+	}
+}
+
+// nextLine returns a function for what begins behind the next bytes.
+func (s *stream) nextLine(behind int) func() []byte {
+	return func() []byte {
+		head, _ := s.r.Peek(behind + headSize)
+		return head[min(behind, len(head)):]
 	}
 }
 
@@ -78,6 +133,10 @@ func (s *stream) readLine() (text []byte, end bool, err error) {
 	}
 }
 
+// maxSkipped is how much of one line is read and dropped because nothing can be
+// made of it. Then the rest of the file is: a line without an end has no next one.
+const maxSkipped = 1 << 30
+
 // proseError tells of lines that hold no JSON.
 func proseError(first, last int) error {
 	if last > first {
@@ -91,8 +150,8 @@ func proseError(first, last int) error {
 var requestBegins = regexp.MustCompile(`^\s*\{\s*"(resourceSpans|resource_spans|data|result|resourceLogs|resourceMetrics)"`)
 
 // wholeLine reports whether a line is a value by itself, or would be one if it
-// were not broken. Else the value goes on after it.
-func (s *stream) wholeLine(text []byte, line int) bool {
+// were not broken. Else the value goes on after it. next returns what follows.
+func (s *stream) wholeLine(text []byte, line int, next func() []byte) bool {
 	if len(text) >= s.pool.longLine {
 		return false
 	}
@@ -103,8 +162,7 @@ func (s *stream) wholeLine(text []byte, line int) bool {
 			return true
 		}
 	}
-	next, _ := s.r.Peek(headSize)
-	return text[0] != '[' && requestBegins.Match(next)
+	return text[0] != '[' && requestBegins.Match(next())
 }
 
 // balanced reports whether all that is opened in a text is closed.

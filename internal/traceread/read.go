@@ -156,7 +156,12 @@ const readBuffer = 1 << 16
 
 // stream reads a file's content, or what is packed in it.
 func (p *pool) stream(name string, r io.Reader, layer int) bool {
-	s := &stream{name: name, r: bufio.NewReaderSize(r, readBuffer), pool: p, layer: layer, line: 1}
+	s := &stream{name: name, from: source{r: r}, pool: p, layer: layer, line: 1}
+	size := readBuffer
+	if text, ok := r.(*bytes.Buffer); ok { // there may be many small ones
+		size = min(size, max(text.Len(), headSize))
+	}
+	s.r = bufio.NewReaderSize(&s.from, size+headSize)
 	if layer == maxLayers {
 		return s.broken(0, errors.New("compressed too many times over"))
 	}
@@ -167,9 +172,12 @@ func (p *pool) stream(name string, r io.Reader, layer int) bool {
 type stream struct {
 	name  string
 	r     *bufio.Reader
+	from  source // what r reads
 	pool  *pool
 	layer int
-	line  int // the next byte's
+	line  int  // the next byte's
+	over  bool // what is left is not read
+	fresh bool // only space was read of this line
 }
 
 func (s *stream) broken(line int, err error) bool {
@@ -188,7 +196,7 @@ const maxWindow = 128 << 20
 func (s *stream) read() bool {
 	head, err := s.r.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return s.broken(0, plain(err))
+		return s.broken(0, readError(err))
 	}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):

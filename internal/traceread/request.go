@@ -20,7 +20,7 @@ import (
 // itself.
 func (s *stream) value(text []byte, line int) bool {
 	if text[0] == '{' && !severalObjects(text) {
-		return s.pool.parse(Place{s.name, line}, text, func(text []byte) (ptrace.Traces, error) {
+		return s.request(text, line, func(text []byte) (ptrace.Traces, error) {
 			td, err := request(text)
 			s.pool.recycle(text)
 			return td, err
@@ -35,7 +35,7 @@ func (s *stream) value(text []byte, line int) bool {
 		case err != nil:
 			return s.broken(line, jsonError(err))
 		}
-		if !s.requests(raw, line) {
+		if !s.requests(raw, line, maxLists) {
 			return false
 		}
 	}
@@ -46,17 +46,38 @@ func severalObjects(text []byte) bool {
 	return bytes.Contains(text, []byte("}{")) || bytes.Contains(text, []byte("} {")) || text[len(text)-1] != '}'
 }
 
-// requests hands over one value: a request or a list of them.
-func (s *stream) requests(raw []byte, line int) bool {
+// request hands over one request.
+func (s *stream) request(text []byte, line int, parse func([]byte) (ptrace.Traces, error)) bool {
+	const exact = 8 // what part of the room is worth the work
+	cost := mostOfJSON(text)
+	if cost > s.pool.room.size/exact {
+		cost, _ = jsonCost(text)
+	}
+	return s.pool.parse(Place{s.name, line}, text, cost, parse)
+}
+
+// maxLists is in how many lists a request stands at most, and maxResults in how
+// many others as their result.
+const (
+	maxLists   = 4
+	maxResults = 4
+)
+
+// requests hands over one value: a request or a list of them, in which there are
+// so many lists within each other at most.
+func (s *stream) requests(raw []byte, line, lists int) bool {
 	if raw[0] != '[' {
-		return s.pool.parse(Place{s.name, line}, raw, request)
+		return s.request(raw, line, request)
+	}
+	if lists == 0 {
+		return s.broken(line, errNested)
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return s.broken(line, jsonError(err))
 	}
 	for _, e := range list {
-		if !s.requests(e, line) {
+		if !s.requests(e, line, lists-1) {
 			return false
 		}
 	}
@@ -65,14 +86,20 @@ func (s *stream) requests(raw []byte, line int) bool {
 
 // request parses one JSON object: an OTLP request or a download from Jaeger.
 // Nothing of what it returns is part of the text.
-func request(text []byte) (ptrace.Traces, error) {
+func request(text []byte) (ptrace.Traces, error) { return requestIn(text, 0) }
+
+// requestIn parses a request that is the result in so many others.
+func requestIn(text []byte, results int) (ptrace.Traces, error) {
 	if !requestHead.Match(text[:min(len(text), headSize)]) {
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(text, &members); err != nil {
 			return ptrace.Traces{}, jsonError(err)
 		}
 		if inner, ok := members["result"]; ok && inner[0] == '{' {
-			return request(inner)
+			if results == maxResults {
+				return ptrace.Traces{}, errNested
+			}
+			return requestIn(inner, results+1)
 		}
 		isJaeger, err := kindOf(func(key string) bool { _, ok := members[key]; return ok })
 		switch {
@@ -89,7 +116,10 @@ func request(text []byte) (ptrace.Traces, error) {
 	// The general decoder would not see what follows the object.
 	var c cutter
 	if n := c.cut(text); c.done && n < len(text) {
-		return several(text[:n], text[n:])
+		return several(text)
+	}
+	if _, nesting := jsonCost(text); nesting > maxNesting {
+		return ptrace.Traces{}, errNested // the decoder has no bound
 	}
 	var u ptrace.JSONUnmarshaler
 	td, err := u.UnmarshalTraces(text)
@@ -103,26 +133,36 @@ func request(text []byte) (ptrace.Traces, error) {
 	return ptrace.Traces{}, errors.New("no OTLP traces: a field has a wrong type")
 }
 
-// several parses an object and whatever follows it. If there is an error, the
-// requests before it count all the same.
-func several(first, rest []byte) (ptrace.Traces, error) {
-	td, err := request(first)
-	rest = bytes.TrimLeft(rest, space)
-	if err != nil || len(rest) == 0 {
-		return td, err
+// several parses objects that follow each other. If there is an error, the requests
+// before it count all the same.
+func several(text []byte) (ptrace.Traces, error) {
+	all := ptrace.NewTraces()
+	for {
+		text = bytes.TrimLeft(text, space)
+		switch {
+		case len(text) == 0:
+			return all, nil
+		case text[0] != '{':
+			return all, errors.New("something else follows an object")
+		}
+		var c cutter
+		n := c.cut(text)
+		td, err := request(text[:n])
+		if td != (ptrace.Traces{}) {
+			td.ResourceSpans().MoveAndAppendTo(all.ResourceSpans())
+		}
+		if err != nil {
+			return all, err
+		}
+		text = text[n:]
 	}
-	if rest[0] != '{' {
-		return td, errors.New("something else follows an object")
-	}
-	more, err := request(rest)
-	if more != (ptrace.Traces{}) {
-		more.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
-	}
-	return td, err
 }
 
 // requestHead matches what nearly every request begins with.
 var requestHead = regexp.MustCompile(`^\{\s*"resource_?[sS]pans"`)
+
+// requestKeys are the keys that tell what a JSON object is.
+var requestKeys = []string{"result", "resourceSpans", "resource_spans", "data", "resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics"}
 
 // kindOf tells by its keys what a JSON object is.
 func kindOf(has func(key string) bool) (isJaeger bool, err error) {

@@ -1,16 +1,14 @@
 // Copyright The ResultSeal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package score_test
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// processTime is how long the processors have worked for this process: others
-// may be at work on the same machine.
-func processTime() time.Duration {
+func now() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err)
