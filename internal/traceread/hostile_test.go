@@ -203,6 +203,7 @@ func TestNesting(t *testing.T) {
 		attribute(90): false, attribute(1000): false, attribute(10_000): true, attribute(200_000): true,
 		"[\n" + attribute(200_000) + "\n]":                               true,
 		strings.Repeat("{\n\"result\":", 1e6) + strings.Repeat("}", 1e6): true,
+		strings.Repeat("[", 6) + attribute(1) + strings.Repeat("]", 6):   true,
 		string(value): true,
 	} {
 		_, broken := readAll(t, []byte(in), 1, longLine)
