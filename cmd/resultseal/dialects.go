@@ -152,7 +152,7 @@ func (r *reading) add(td ptrace.Traces) {
 			s.unread++
 		}
 		for d := range dialects {
-			if f.Dialects()&(1<<d) != 0 {
+			if f.Dialects().Has(d) {
 				s.by[readAs{f.Kind.String(), dialects[d].Name}]++
 			}
 		}

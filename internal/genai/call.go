@@ -46,12 +46,15 @@ func (d *Decoder) finishCall(s *Span, dialect *Dialect) {
 	if c.Tool == "" {
 		c.Tool = d.toolFromSpanName(s, dialect)
 	}
+	if s.Agent == c.Tool {
+		s.Agent = "" // a normalizer takes the name of any entity for an agent's
+	}
 	if s.Dropped {
 		c.Arguments.Dropped = !c.Arguments.Captured()
 		c.Result.Dropped = !c.Result.Captured()
 	}
 	for i := range d.rows {
-		if r := &d.rows[i]; s.rows&(1<<i) != 0 && len(r.toolResult) > 0 && d.marked(r.toolResult, s) {
+		if r := &d.rows[i]; s.rows.Has(i) && len(r.toolResult) > 0 && d.marked(r.toolResult, s) {
 			c.ResultOnly = true
 		}
 	}

@@ -17,8 +17,8 @@ import (
 // scratch memory between spans, so one goroutine uses it at a time.
 type Decoder struct {
 	*table
-	tenants []string            // attributes of the resource that belong to a conversation's identity
-	merged  map[uint64]*Dialect // what several dialects on one span amount to, by their rows
+	tenants []string                // attributes of the resource that belong to a conversation's identity
+	merged  map[DialectSet]*Dialect // what several dialects on one span amount to, by their rows
 
 	have   []bool // have[a]: the current span has attribute a
 	value  []pcommon.Value
@@ -75,7 +75,7 @@ func NewDecoder(o Options) *Decoder {
 	return &Decoder{
 		table:   t,
 		tenants: o.ConversationResources,
-		merged:  map[uint64]*Dialect{},
+		merged:  map[DialectSet]*Dialect{},
 		have:    make([]bool, len(t.names)),
 		value:   make([]pcommon.Value, len(t.names)),
 	}
@@ -332,11 +332,11 @@ func (d *Decoder) kind(s *Span) Kind {
 
 // facts reads what the dialects of the span say.
 func (d *Decoder) facts(s *Span, span ptrace.Span) {
-	var spoken uint64
+	var spoken DialectSet
 	for i := range d.rows {
 		r := &d.rows[i]
 		if d.marked(r.tool, s) || d.marked(r.toolResult, s) || d.marked(r.model, s) || d.marked(r.agent, s) {
-			spoken |= 1 << i
+			spoken.add(i)
 		}
 	}
 	dialect := d.merge(spoken)
@@ -344,7 +344,7 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 	s.ContentSwitch = dialect.ContentSwitch
 	s.rows = spoken
 	for i := range d.rows {
-		if spoken&(1<<i) == 0 {
+		if !spoken.Has(i) {
 			continue
 		}
 		for _, a := range d.rows[i].elsewhere {
@@ -354,7 +354,7 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 		}
 	}
 	for i := range d.rows {
-		if spoken&(1<<i) == 0 {
+		if !spoken.Has(i) {
 			continue
 		}
 		r := &d.rows[i]
@@ -374,13 +374,17 @@ func (d *Decoder) facts(s *Span, span ptrace.Span) {
 
 // merge makes one dialect of those that a span speaks: their wrappers and
 // placeholders together. It is made once for each combination.
-func (d *Decoder) merge(spoken uint64) *Dialect {
+func (d *Decoder) merge(spoken DialectSet) *Dialect {
 	if m := d.merged[spoken]; m != nil {
 		return m
 	}
 	m := &Dialect{}
+	custom := false // one of them is the user's
+	for i := range d.custom {
+		custom = custom || spoken.Has(i)
+	}
 	for i := range d.rows {
-		if spoken&(1<<i) == 0 {
+		if !spoken.Has(i) {
 			continue
 		}
 		r := d.rows[i].Dialect
@@ -401,7 +405,7 @@ func (d *Decoder) merge(spoken uint64) *Dialect {
 		m.Placeholders = append(m.Placeholders, r.Placeholders...)
 		m.EmptyObject = m.EmptyObject || r.EmptyObject
 		// The user's own dialect knows best, then the most special one.
-		if r.ContentSwitch != "" && (m.ContentSwitch == "" || i >= d.custom && spoken&(1<<d.custom-1) == 0) {
+		if r.ContentSwitch != "" && (m.ContentSwitch == "" || i >= d.custom && !custom) {
 			m.ContentSwitch = r.ContentSwitch
 		}
 	}

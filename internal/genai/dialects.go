@@ -27,7 +27,7 @@ const MaxDialects = 32
 // them.
 var Builtin = []*Dialect{
 	conventions, conventionsMCP, crewAI, openInference, // dialects_general.go, dialects_platforms.go
-	traceloop, traceloopMCP, vercel, langfuse, langsmith, // dialects_frameworks.go
+	traceloop, traceloopNormalized, traceloopMCP, vercel, langfuse, langsmith, // dialects_frameworks.go
 	mastra, adkJava, googleADK, strands, pydanticAI, springAI, // dialects_agents.go
 	claudeCode, geminiCLI, liveKit, genkit, agent365, qwenCode, pipecat, agentScope, agno, haystack,
 	mlflow, laminar, spanKind, logfireAgents, logfireMCP, braintrust, logfireFunctions, // dialects_platforms.go

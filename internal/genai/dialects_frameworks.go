@@ -33,6 +33,21 @@ var traceloop = &Dialect{
 	ContentSwitch: "TRACELOOP_TRACE_CONTENT=true",
 }
 
+// traceloopNormalized is OpenLLMetry behind a normalizer that removed its names: the
+// tool's name is only in the span's, arguments and result are in the attributes of
+// messages.
+var traceloopNormalized = &Dialect{
+	Name:          "traceloop-normalized",
+	Tool:          []Mark{{Key: "gen_ai.operation.name", Value: "execute_tool", And: &Mark{SpanName: "*.tool"}}},
+	SpanName:      []string{"*.tool"},
+	Arguments:     attributes("gen_ai.input.messages"),
+	Result:        attributes("gen_ai.output.messages"),
+	ArgumentsKeys: []string{"arguments", "inputs", "kwargs", "args"},
+	ResultKeys:    []string{"result", "output"},
+	BesideKeys:    []string{"is_error", "kwargs"},
+	ContentSwitch: "TRACELOOP_TRACE_CONTENT=true",
+}
+
 // traceloopMCP are the MCP clients that OpenLLMetry instruments.
 var traceloopMCP = &Dialect{
 	Name: "traceloop-mcp",

@@ -79,8 +79,13 @@ var conventionsMCP = &Dialect{
 // openInference is what Arize's instrumentations emit, and many others: for
 // LangChain, LlamaIndex, CrewAI, the OpenAI Agents SDK and so on.
 var openInference = &Dialect{
-	Name:     "openinference",
-	Tool:     []Mark{{Key: "openinference.span.kind", Value: "TOOL"}},
+	Name: "openinference",
+	Tool: []Mark{
+		{Key: "openinference.span.kind", Value: "TOOL"},
+		// Behind a normalizer that removed the kind, and knows no names for these.
+		{Key: "output.value", And: &Mark{Key: "gen_ai.operation.name", Value: "execute_tool"}},
+		{Key: "input.value", And: &Mark{Key: "gen_ai.operation.name", Value: "execute_tool"}},
+	},
 	Model:    []Mark{{Key: "openinference.span.kind", Value: "LLM"}},
 	Agent:    []Mark{{Key: "openinference.span.kind", Value: "AGENT"}},
 	ToolName: attributes("tool.name"),

@@ -58,8 +58,11 @@ var spanKind = &Dialect{
 // crewAI is OpenInference for CrewAI: the arguments are in a call as Python prints
 // it, and results of tools that return data, too.
 var crewAI = &Dialect{
-	Name:          "openinference-crewai",
-	Tool:          []Mark{{Key: "openinference.span.kind", Value: "TOOL", Scope: "openinference.instrumentation.crewai"}},
+	Name: "openinference-crewai",
+	Tool: []Mark{
+		{Key: "openinference.span.kind", Value: "TOOL", Scope: "openinference.instrumentation.crewai"},
+		{Key: "gen_ai.operation.name", Value: "execute_tool", Scope: "openinference.instrumentation.crewai"},
+	},
 	SpanName:      []string{"*._use", "*.run"},
 	Arguments:     []Source{{Attribute: "input.value", Path: "calling", After: "arguments="}},
 	Python:        true,

@@ -17,7 +17,7 @@ const toolError = "tool_error"
 // failure gathers the evidence of a failure from the span's status, its events
 // and the attributes of the dialects. Those of a user's dialect count on its own
 // spans only.
-func (d *Decoder) failure(s *Span, spoken uint64, span ptrace.Span) Failure {
+func (d *Decoder) failure(s *Span, spoken DialectSet, span ptrace.Span) Failure {
 	var f Failure
 	var thrown []string // what the exceptions are called
 	for _, event := range span.Events().All() {
@@ -35,14 +35,14 @@ func (d *Decoder) failure(s *Span, spoken uint64, span ptrace.Span) Failure {
 	marked, deferred, denied := false, false, false
 	for i := range d.rows {
 		r := &d.rows[i]
-		if i < d.custom && spoken&(1<<i) == 0 {
+		if i < d.custom && !spoken.Has(i) {
 			continue
 		}
 		if f.Type == "" {
 			f.Type = d.firstText(r.failureType)
 		}
 		marked = marked || d.marked(r.failure, s)
-		if spoken&(1<<i) != 0 {
+		if spoken.Has(i) {
 			deferred = deferred || d.marked(r.deferred, s)
 			denied = denied || d.marked(r.denied, s)
 		}

@@ -32,9 +32,8 @@ func (d *Decoder) Reads(attribute string) bool {
 	return false
 }
 
-// Dialects returns the dialects that the span was read by, a bit for each at its
-// position in [Decoder.Dialects].
-func (s *Span) Dialects() uint64 { return s.rows }
+// Dialects returns the dialects that the span was read by.
+func (s *Span) Dialects() DialectSet { return s.rows }
 
 // HoldsArgument reports whether an attribute holds one argument of a call.
 func (d *Decoder) HoldsArgument(key string) bool {

@@ -242,7 +242,7 @@ func TestSettingsErrors(t *testing.T) {
 	o, err := many.Options()
 	require.NoError(t, err)
 	require.Len(t, o.Dialects, genai.MaxDialects)
-	require.LessOrEqual(t, genai.MaxDialects+len(genai.Builtin), 64)
+	require.LessOrEqual(t, genai.MaxDialects+len(genai.Builtin), 128)
 }
 
 func requireJSON(t *testing.T, want string, got jsonvalue.Value) {

@@ -82,7 +82,7 @@ type Span struct {
 	// detached is how many attributes there were, once most of them are gone;
 	// see [Span.Detach].
 	detached int
-	rows     uint64 // the dialects that were read, by their place in the table
+	rows     DialectSet // the dialects that were read, by their place in the table
 	// nameHash stands for the name of a span that is [Bare].
 	nameHash uint64
 }

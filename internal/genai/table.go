@@ -63,8 +63,32 @@ type mark struct {
 	and      []mark // none or one
 }
 
-// maxRows bounds the rows: which of them a span speaks is kept in one word.
-const maxRows = 64
+// maxRows bounds the rows, see [DialectSet].
+const maxRows = 128
+
+// DialectSet is a set of dialects, by their positions in [Decoder.Dialects].
+type DialectSet [maxRows / 64]uint64
+
+// NewDialectSet returns the set of the dialects at these positions.
+func NewDialectSet(positions ...int) (s DialectSet) {
+	for _, i := range positions {
+		s.add(i)
+	}
+	return s
+}
+
+func (s *DialectSet) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+// Has reports whether the dialect at a position is in the set.
+func (s DialectSet) Has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+
+// Meets reports whether the sets have a dialect in common.
+func (s DialectSet) Meets(other DialectSet) bool { return s[0]&other[0] != 0 || s[1]&other[1] != 0 }
+
+// Union returns the dialects of both sets.
+func (s DialectSet) Union(other DialectSet) DialectSet {
+	return DialectSet{s[0] | other[0], s[1] | other[1]}
+}
 
 // compile resolves the names of dialects; the first custom ones are the user's.
 func compile(dialects []*Dialect, custom int, conversations []string) *table {

@@ -56,7 +56,7 @@ func TestEntriesAreShown(t *testing.T) {
 				facts, _ := decoder.Traces(td)
 				for f := range facts {
 					for d := range dialects {
-						if facts[f].Dialects()&(1<<d) != 0 {
+						if facts[f].Dialects().Has(d) {
 							own[dialects[d].Name] = true
 						}
 					}

@@ -90,7 +90,7 @@ var Entries = []Entry{
 		Reconstructed: []string{"gen-ai-span-kind"}, CallFrom: "tool span", Switch: "the exporter's setting",
 	},
 	{
-		Name: "OpenLLMetry, JavaScript wrappers", Dialects: []string{"traceloop"},
+		Name: "OpenLLMetry, JavaScript wrappers", Dialects: []string{"traceloop", "traceloop-normalized"},
 		Recorded: []string{"traceloop-0.27.0-wrappers"}, Reconstructed: []string{"traceloop-0.22.8-wrappers"},
 		CallFrom: "`traceloop.entity.*`", Lacks: "a span for a tool that threw: only the next message shows it", Switch: "`TRACELOOP_TRACE_CONTENT=true`",
 	},

@@ -23,7 +23,7 @@ type Redactor struct {
 	replace       Replace
 	withArguments bool
 
-	results, arguments map[string]uint64 // attributes that hold one on a tool span, and the dialects that the span has to be of
+	results, arguments map[string]genai.DialectSet // attributes that hold one on a tool span, and the dialects that the span has to be of
 	transcripts        map[string]*genai.Transcript
 	messages           map[string]bool // attributes that may hold messages on any span
 	callLists          map[string]bool // attributes that hold a list of calls
@@ -55,13 +55,16 @@ const (
 func New(o genai.Options, replace Replace, withArguments bool) *Redactor {
 	r := &Redactor{
 		options: o, decoder: genai.NewDecoder(o), replace: replace, withArguments: withArguments,
-		results: map[string]uint64{}, arguments: map[string]uint64{}, transcripts: map[string]*genai.Transcript{},
+		results: map[string]genai.DialectSet{}, arguments: map[string]genai.DialectSet{}, transcripts: map[string]*genai.Transcript{},
 		messages: map[string]bool{}, callLists: map[string]bool{},
 		events: map[string][]eventLocation{},
 	}
+	shared := map[string]bool{} // of messages, on tool spans of other dialects, too
+	add(shared, genai.Builtin[0].Input)
+	add(shared, genai.Builtin[0].Output)
 	for i, d := range r.decoder.Dialects() {
-		addContent(r.results, d.Result, 1<<i)
-		addContent(r.arguments, d.Arguments, 1<<i)
+		addContent(r.results, d.Result, shared, genai.NewDialectSet(i))
+		addContent(r.arguments, d.Arguments, shared, genai.NewDialectSet(i))
 		for _, list := range [][]genai.Source{d.Result, d.Arguments, d.Input, d.Output, d.OutputCalls} {
 			add(r.messages, list)
 		}
@@ -94,14 +97,14 @@ func add(set map[string]bool, list []genai.Source) {
 	}
 }
 
-// addContent adds attributes that hold content. One of which only a part does may be
-// anything else on spans of other dialects.
-func addContent(set map[string]uint64, list []genai.Source, dialect uint64) {
+// addContent adds attributes that hold content. One of which only a part does, or that
+// holds messages elsewhere, may be anything else on spans of other dialects.
+func addContent(set map[string]genai.DialectSet, list []genai.Source, shared map[string]bool, dialect genai.DialectSet) {
 	for _, s := range list {
-		if s.Path != "" {
-			set[s.Attribute] |= dialect
+		if s.Path != "" || shared[s.Attribute] {
+			set[s.Attribute] = set[s.Attribute].Union(dialect)
 		} else {
-			set[s.Attribute] = ^uint64(0)
+			set[s.Attribute] = genai.DialectSet{^uint64(0), ^uint64(0)}
 		}
 	}
 }
@@ -132,13 +135,13 @@ func (r *Redactor) strip(span ptrace.Span) {
 	span.Events().RemoveIf(func(e ptrace.SpanEvent) bool { return r.events[e.Name()] != nil })
 }
 
-func (r *Redactor) attributes(m pcommon.Map, tool bool, dialects uint64) {
+func (r *Redactor) attributes(m pcommon.Map, tool bool, dialects genai.DialectSet) {
 	flat := r.flatFields(m)
 	m.RemoveIf(func(key string, v pcommon.Value) bool {
 		switch {
-		case tool && r.results[key]&dialects != 0:
+		case tool && r.results[key].Meets(dialects):
 			return r.whole(v, result)
-		case tool && r.arguments[key]&dialects != 0:
+		case tool && r.arguments[key].Meets(dialects):
 			return r.withArguments && r.whole(v, arguments)
 		case r.transcripts[key] != nil && v.Type() == pcommon.ValueTypeStr:
 			v.SetStr(r.transcripts[key].EditAnswers(v.Str(), func(answer string) string {
