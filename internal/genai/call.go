@@ -53,10 +53,8 @@ func (d *Decoder) finishCall(s *Span, dialect *Dialect) {
 		c.Arguments.Dropped = !c.Arguments.Captured()
 		c.Result.Dropped = !c.Result.Captured()
 	}
-	for i := range d.rows {
-		if r := &d.rows[i]; s.rows.Has(i) && len(r.toolResult) > 0 && d.marked(r.toolResult, s) {
-			c.ResultOnly = true
-		}
+	for i := s.rows.next(0); i >= 0; i = s.rows.next(i + 1) {
+		c.ResultOnly = c.ResultOnly || d.marked(d.rows[i].toolResult, s)
 	}
 	if d.have[d.httpStatus] {
 		c.HTTPStatus = statusCode(d.value[d.httpStatus])
@@ -121,7 +119,7 @@ func (d *Decoder) each(patterns []string, dialect *Dialect) Content {
 }
 
 func (d *Decoder) toolFromSpanName(s *Span, dialect *Dialect) string {
-	for i := range d.rows {
+	for i := s.rows.next(0); i >= 0; i = s.rows.next(i + 1) {
 		r := &d.rows[i]
 		if !d.marked(r.tool, s) && !d.marked(r.toolResult, s) {
 			continue

@@ -20,12 +20,15 @@ type Decoder struct {
 	tenants []string                // attributes of the resource that belong to a conversation's identity
 	merged  map[DialectSet]*Dialect // what several dialects on one span amount to, by their rows
 
-	have   []bool // have[a]: the current span has attribute a
-	value  []pcommon.Value
-	set    []attr
-	seen   purpose // what the attributes of the current span are looked at for
-	flat   []flatAttribute
-	parsed []parsed // attributes of the current span that sources lead into
+	have    []bool // have[a]: the current span has attribute a
+	value   []pcommon.Value
+	set     []attr
+	found   DialectSet // the dialects that an attribute of the current span may recognize
+	failing DialectSet // the dialects of whose failures it has an attribute
+	spoken  DialectSet // the dialects that the current span is of, see kind
+	seen    purpose    // what the attributes of the current span are looked at for
+	flat    []flatAttribute
+	parsed  []parsed // attributes of the current span that sources lead into
 
 	histories histories // of the trace that the current span belongs to
 }
@@ -187,6 +190,8 @@ func (d *Decoder) collect(m pcommon.Map) {
 				d.have[a] = true
 				d.set = append(d.set, a)
 				d.seen |= d.purposes[a]
+				d.found = d.found.Union(d.recognizes[a])
+				d.failing = d.failing.Union(d.fails[a])
 			}
 			d.value[a] = v
 		} else if p := d.prefix(k); p != "" {
@@ -202,6 +207,7 @@ func (d *Decoder) reset() {
 	}
 	clear(d.flat)
 	d.set, d.flat, d.seen = d.set[:0], d.flat[:0], 0
+	d.found, d.failing, d.spoken = DialectSet{}, DialectSet{}, DialectSet{}
 	if len(d.parsed) > 0 {
 		clear(d.parsed)
 		d.parsed = d.parsed[:0]
@@ -308,56 +314,62 @@ func markValue(pattern string, v pcommon.Value) bool {
 	}
 }
 
-// kind decides what the span is. A tool span is one even if it also carries
-// what looks like a model's messages.
+// kind decides what the span is, and notes the dialects that it speaks. A tool span
+// is one even if it also carries what looks like a model's messages.
 func (d *Decoder) kind(s *Span) Kind {
 	kind := Other
-	for i := range d.rows {
+	candidates := d.found.Union(d.keyless)
+	d.spoken = DialectSet{}
+	for i := candidates.next(0); i >= 0; i = candidates.next(i + 1) {
 		r := &d.rows[i]
 		if d.marked(r.noCall, s) {
+			d.spoken = DialectSet{}
 			return Other
 		}
+		own := Other
 		switch {
-		case kind == Tool:
 		case d.marked(r.tool, s), d.marked(r.toolResult, s):
-			kind = Tool
-		case kind == Other && d.marked(r.model, s):
-			kind = Model
-		case kind == Other && d.marked(r.agent, s):
-			kind = Agent
+			own = Tool
+		case d.marked(r.model, s):
+			own = Model
+		case d.marked(r.agent, s):
+			own = Agent
+		default:
+			continue
+		}
+		d.spoken.add(i)
+		if own == Tool || kind == Other {
+			kind = own
 		}
 	}
 	return kind
 }
 
-// facts reads what the dialects of the span say.
-func (d *Decoder) facts(s *Span, span ptrace.Span) {
-	var spoken DialectSet
-	for i := range d.rows {
-		r := &d.rows[i]
-		if d.marked(r.tool, s) || d.marked(r.toolResult, s) || d.marked(r.model, s) || d.marked(r.agent, s) {
-			spoken.add(i)
+// excluded reports whether a dialect says that the span is no call.
+func (d *Decoder) excluded(s *Span) bool {
+	candidates := d.found.Union(d.keyless)
+	for i := candidates.next(0); i >= 0; i = candidates.next(i + 1) {
+		if d.marked(d.rows[i].noCall, s) {
+			return true
 		}
 	}
+	return false
+}
+
+// facts reads what the dialects of the span say.
+func (d *Decoder) facts(s *Span, span ptrace.Span) {
+	spoken := d.spoken
 	dialect := d.merge(spoken)
 	s.Failure = d.failure(s, spoken, span)
 	s.ContentSwitch = dialect.ContentSwitch
 	s.rows = spoken
-	for i := range d.rows {
-		if !spoken.Has(i) {
-			continue
-		}
-		for _, a := range d.rows[i].elsewhere {
+	for i := spoken.next(0); i >= 0; i = spoken.next(i + 1) {
+		r := &d.rows[i]
+		for _, a := range r.elsewhere {
 			if d.have[a] {
 				s.ContentSwitch = elsewhere
 			}
 		}
-	}
-	for i := range d.rows {
-		if !spoken.Has(i) {
-			continue
-		}
-		r := &d.rows[i]
 		if s.Agent == "" {
 			s.Agent = d.first(r.agentName)
 		}

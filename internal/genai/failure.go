@@ -33,7 +33,8 @@ func (d *Decoder) failure(s *Span, spoken DialectSet, span ptrace.Span) Failure 
 		}
 	}
 	marked, deferred, denied := false, false, false
-	for i := range d.rows {
+	candidates := d.failing.Union(d.unconditional)
+	for i := candidates.next(0); i >= 0; i = candidates.next(i + 1) {
 		r := &d.rows[i]
 		if i < d.custom && !spoken.Has(i) {
 			continue

@@ -4,6 +4,7 @@
 package genai
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,14 @@ type table struct {
 	names    map[string]attr // every attribute name
 	purposes []purpose       // by attr
 	prefixes []string        // every flattened prefix, with its final dot
+
+	// Most marks ask for an attribute, so that a span can be of few dialects only.
+	recognizes []DialectSet // by attr: the dialects that it may recognize a span of
+	fails      []DialectSet // by attr: the dialects of which it may be a failure's
+	keyless    DialectSet   // the dialects with a mark that asks for no attribute
+	// unconditional are the dialects whose marks of a failure have to be looked at on
+	// each of their spans.
+	unconditional DialectSet
 
 	conversations []attr
 	agentNames    []attr // of spans that speak no dialect
@@ -81,6 +90,17 @@ func (s *DialectSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
 // Has reports whether the dialect at a position is in the set.
 func (s DialectSet) Has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+
+// next returns the first position at or after i that is in the set, -1 for none.
+func (s *DialectSet) next(i int) int {
+	for word := i / 64; word < len(s); word++ {
+		if rest := s[word] >> (i % 64); rest != 0 {
+			return i + bits.TrailingZeros64(rest)
+		}
+		i = (word + 1) * 64
+	}
+	return -1
+}
 
 // Meets reports whether the sets have a dialect in common.
 func (s DialectSet) Meets(other DialectSet) bool { return s[0]&other[0] != 0 || s[1]&other[1] != 0 }
@@ -138,7 +158,46 @@ func compile(dialects []*Dialect, custom int, conversations []string) *table {
 	for name := range t.names {
 		t.lengths[name[0]] |= 1 << (len(name) & 63)
 	}
+	t.index()
 	return t
+}
+
+// index notes by which attributes spans of a dialect are found.
+func (t *table) index() {
+	t.recognizes, t.fails = make([]DialectSet, len(t.names)), make([]DialectSet, len(t.names))
+	for i := range t.rows {
+		r := &t.rows[i]
+		for _, marks := range [][]mark{r.tool, r.toolResult, r.model, r.agent, r.noCall} {
+			for n := range marks {
+				if a := marks[n].key(); a >= 0 {
+					t.recognizes[a].add(i)
+				} else {
+					t.keyless.add(i)
+				}
+			}
+		}
+		for n := range r.failure {
+			if a := r.failure[n].key(); a >= 0 {
+				t.fails[a].add(i)
+			} else {
+				t.unconditional.add(i)
+			}
+		}
+		for n := range r.failureType {
+			t.fails[r.failureType[n].attr].add(i)
+		}
+		if len(r.deferred)+len(r.denied) > 0 {
+			t.unconditional.add(i)
+		}
+	}
+}
+
+// key returns an attribute that the mark asks for, -1 if it asks for none.
+func (m *mark) key() attr {
+	if m.attr < 0 && len(m.and) > 0 {
+		return m.and[0].key()
+	}
+	return m.attr
 }
 
 func (t *table) attrs(names []string, p purpose) []attr {
@@ -175,7 +234,11 @@ func (t *table) addPrefix(prefix string) {
 	}
 }
 
-func (t *table) marks(marks []Mark, p purpose) []mark {
+func (t *table) marks(marks []Mark, p purpose) []mark { return t.compileMarks(marks, p, true) }
+
+// compileMarks resolves the names of marks. alone is set if they are not parts of
+// others.
+func (t *table) compileMarks(marks []Mark, p purpose, alone bool) []mark {
 	out := make([]mark, len(marks))
 	for i, m := range marks {
 		out[i] = mark{attr: -1, value: m.Value, spanName: m.SpanName, scope: m.Scope}
@@ -187,9 +250,9 @@ func (t *table) marks(marks []Mark, p purpose) []mark {
 			out[i].attr = t.attrs([]string{m.Key}, p)[0]
 		}
 		if m.And != nil {
-			out[i].and = t.marks([]Mark{*m.And}, p)
+			out[i].and = t.compileMarks([]Mark{*m.And}, p, false)
 		}
-		if p != 0 && m.Key == "" && m.And == nil {
+		if p != 0 && alone && out[i].key() < 0 {
 			t.begins(m.SpanName)
 		}
 	}

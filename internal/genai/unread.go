@@ -45,10 +45,8 @@ func (d *Decoder) Reading(scope string, span ptrace.Span) Reading {
 	case kind != Other, !looksLikeTool(span):
 		return NoTool
 	}
-	for i := range d.rows {
-		if d.marked(d.rows[i].noCall, &s) {
-			return NoTool // a dialect says that it is none
-		}
+	if d.excluded(&s) {
+		return NoTool // a dialect says that it is none
 	}
 	return UnreadTool
 }
