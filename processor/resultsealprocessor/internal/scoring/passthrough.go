@@ -40,39 +40,39 @@ func (s *Scoring) NewPassThrough() *PassThrough {
 	if !s.Stream {
 		return nil
 	}
-	b := &PassThrough{ctx: s.ctx, cleaner: s.newCleaner(), next: s.Next, shards: s.Shards, hashes: s.Content.Hash}
-	b.redact.New = func() any { return newRedact(s.Content, s.Decoding) }
-	b.marks.New = func() any { return new([]bool) }
-	return b
+	p := &PassThrough{ctx: s.ctx, cleaner: s.newCleaner(), next: s.Next, shards: s.Shards, hashes: s.Content.Hash}
+	p.redact.New = func() any { return newRedact(s.Content, s.Decoding) }
+	p.marks.New = func() any { return new([]bool) }
+	return p
 }
 
 // Forward gives the plain spans of a batch to the next consumer. It returns what is kept
 // of them, by shard, and the other spans by their traces. If there is an error and nothing
 // else is returned, the next consumer accepted nothing and all spans are in the batch
 // again.
-func (b *PassThrough) Forward(ctx context.Context, td ptrace.Traces, under *revision.InForce) (parts []*assemble.Part, forwarded []*assemble.ForwardedSpans, err error) {
-	marks := b.marks.Get().(*[]bool)
-	defer b.marks.Put(marks)
-	plain, all := b.mark(td, marks, under)
+func (p *PassThrough) Forward(ctx context.Context, td ptrace.Traces, under *revision.InForce) (parts []*assemble.Part, forwarded []*assemble.ForwardedSpans, err error) {
+	marks := p.marks.Get().(*[]bool)
+	defer p.marks.Put(marks)
+	plain, all := p.mark(td, marks, under)
 	if plain == 0 {
 		return assemble.Split(td), nil, nil
 	}
-	forwarded = b.note(td, *marks, plain)
+	forwarded = p.note(td, *marks, plain)
 	if plain < all {
 		parts = assemble.SplitOff(td, func(i int) bool { return !(*marks)[i] })
 	}
 	out := td
-	if b.hashes { // the sender may retry the batch: no hash is to be hashed
+	if p.hashes { // the sender may retry the batch: no hash is to be hashed
 		out = ptrace.NewTraces()
 		td.CopyTo(out)
 	}
-	redact := b.redact.Get().(redactFunc)
+	redact := p.redact.Get().(redactFunc)
 	redact(out)
-	b.redact.Put(redact)
+	p.redact.Put(redact)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(b.ctx, cancel)()
-	err = b.next.ConsumeTraces(ctx, out)
+	defer context.AfterFunc(p.ctx, cancel)()
+	err = p.next.ConsumeTraces(ctx, out)
 	if err == nil {
 		return parts, forwarded, nil
 	}
@@ -124,12 +124,12 @@ func exclude(forwarded []*assemble.ForwardedSpans, td ptrace.Traces) {
 // mark sets for each span whether it can be forwarded: it has no GenAI content and a trace
 // id, no policy names it, and it is no root, which waits for the session's verdict. These
 // spans are clean then; the shards clean the others.
-func (b *PassThrough) mark(td ptrace.Traces, marks *[]bool, under *revision.InForce) (plain, all int) {
+func (p *PassThrough) mark(td ptrace.Traces, marks *[]bool, under *revision.InForce) (plain, all int) {
 	to := (*marks)[:0]
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
-				is := !assemble.IsRoot(span) && !span.TraceID().IsEmpty() && b.cleaner.plain(span) && !under.Names(span.Name())
+				is := !assemble.IsRoot(span) && !span.TraceID().IsEmpty() && p.cleaner.plain(span) && !under.Names(span.Name())
 				if is {
 					plain++
 				}
@@ -142,9 +142,9 @@ func (b *PassThrough) mark(td ptrace.Traces, marks *[]bool, under *revision.InFo
 }
 
 // note returns what is kept of the marked spans, of which there are plain, by shard.
-func (b *PassThrough) note(td ptrace.Traces, marks []bool, plain int) []*assemble.ForwardedSpans {
-	out := make([]*assemble.ForwardedSpans, b.shards)
-	share := plain/b.shards + plain/8 // some more than a shard's share
+func (p *PassThrough) note(td ptrace.Traces, marks []bool, plain int) []*assemble.ForwardedSpans {
+	out := make([]*assemble.ForwardedSpans, p.shards)
+	share := plain/p.shards + plain/8 // some more than a shard's share
 	i := 0
 	for _, rs := range td.ResourceSpans().All() {
 		service := genai.Service(rs.Resource())
@@ -155,7 +155,7 @@ func (b *PassThrough) note(td ptrace.Traces, marks []bool, plain int) []*assembl
 					continue
 				}
 				trace := span.TraceID()
-				n := assemble.ShardOf(trace, b.shards)
+				n := assemble.ShardOf(trace, p.shards)
 				if out[n] == nil {
 					out[n] = assemble.NewForwardedSpans(share)
 				}
