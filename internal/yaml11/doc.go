@@ -23,13 +23,14 @@
 // Those that are left need a text that nobody writes, and would need a scanner of our own.
 // Such a text is rejected, or rejected with another code; it is never read as another value.
 //
-//   - A flow sequence with a pair that has no key, as in [? : a]: CodeMalformed. The library
-//     loses a token there.
 //   - A colon directly before one of , [ ] { } that ends a plain scalar in a flow collection,
 //     as in {a:[1]}, in the same text as one that is part of a tag, or of a plain scalar
 //     outside of flow collections, as in a:[1]: CodeMalformed. Either alone is read.
+//   - A pair without a key in a flow sequence, as in [? : a], if there is a line break or a
+//     comment behind the "?" or no space behind the colon, or if a plain key outside of flow
+//     collections ends with "?" and a space: CodeMalformed.
 //   - A scalar in quotes, or a folded block, with tabs, in a text in which tabs start or end
-//     lines, if a block starts with a tab or if there is such a colon in a flow collection:
+//     lines, if a block starts with a tab or if there is such a colon or pair:
 //     CodeMalformed.
 //   - A flow collection that starts with "?" as a key, as in [? a]: b: CodeMalformed.
 //     Other collections as keys are CodeUnsafe.

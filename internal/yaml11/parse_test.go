@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +188,12 @@ var texts = []struct{ text, want string }{
 	{"? [a]:[b]", "malformed"},
 	{"[? a : b, ? c]", `[{"a":"b"},{"c":null}]`},
 	{"{? , a}", "no form"},
+	{"[?]", "no form"},
+	{"[?]]", "malformed"},
+	{"[a?]", "malformed"},
+	{"[? , : a]", "malformed"},
+	{"[!!str ?]", "malformed"},
+	{"[? !!str : a]", `[{"":"a"}]`},
 	{"[a\n b]", `["a b"]`},
 	{"[,]", "malformed"},
 	{"[a,,b]", "malformed"},
@@ -294,9 +301,10 @@ var texts = []struct{ text, want string }{
 // deviations are texts whose answers are not those of the reference. The package comment
 // lists their kinds.
 var deviations = []struct{ text, want, reference string }{
-	{"[?]", "malformed", "[{null:null}]"},
-	{"[? , b]", "malformed", "[{null:null},\"b\"]"},
-	{"[? : b]", "malformed", "[{null:\"b\"}]"},
+	{"[?\n]", "malformed", "[{null:null}]"},
+	{"[? # c\n: b]", "malformed", "[{null:\"b\"}]"},
+	{"[?:b]", "malformed", "[{null:\"b\"}]"},
+	{"- a? : b\n- [?]", "malformed", `[{"a?":"b"},[{null:null}]]`},
 	{"- a:[b\n- [c:[d]]", "malformed", `["a:[b",[{"c":["d"]}]]`},
 	{">\n \ta\n b", "malformed", `"\ta\nb"`},
 	{"[a:[b], 'c\t\n d']", "malformed", `[{"a":["b"]},"c d"]`},
@@ -335,6 +343,44 @@ func TestDeviations(t *testing.T) {
 	for _, tc := range deviations {
 		require.Equal(t, tc.want, answer(t, tc.text), "%q", tc.text)
 	}
+}
+
+// TestEmptyKeys: "?" without a key is a pair with the key null.
+func TestEmptyKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"[?]":                                `[{null: null}]`,
+		"[a, ? , b]":                         `["a", {null: null}, "b"]`,
+		"[ ?  : a, '?]', \"? :\", ? b]":      `[{null: "a"}, "?]", "? :", {"b": null}]`,
+		"- [?,b:[c]]\n- a?]\n- b?: |\n   ?,": `[[{null: null}, {"b": ["c"]}], "a?]", {"b?": "?,"}]`,
+	} {
+		v, err := Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, show(v), "%q", text)
+	}
+}
+
+// show returns a value like JSON, with null keys.
+func show(v jsonvalue.Value) string {
+	var parts []string
+	switch v.Kind() {
+	case jsonvalue.ArrayKind:
+		for i := range v.Len() {
+			parts = append(parts, show(v.Index(i)))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case jsonvalue.ObjectKind:
+		for i := range v.Len() {
+			key, value := v.Member(i)
+			if v.StringKey(i) {
+				key = strconv.Quote(key)
+			}
+			parts = append(parts, key+": "+show(value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case jsonvalue.StringKind:
+		return strconv.Quote(v.Text())
+	}
+	return v.Kind().String()
 }
 
 // TestKeys: of keys that are equal, the last counts. Keys that are no strings are
@@ -382,7 +428,7 @@ func TestOffsets(t *testing.T) {
 		"a: 1\nb: \"c\td\"\ne: f\tg": 14,
 		"a: 1\nb: \"\\'\"":           5,
 		"# c\n%YAML 2.0\n---\na":     4,
-		"a: 1\nb: [? , c]":           5,
+		"a: 1\nb: [?\n, c]":          5,
 		"a: *b\nc: @":                6,
 		"a\n---\nb":                  2,
 		"- !!int x":                  -1,

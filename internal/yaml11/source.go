@@ -16,7 +16,7 @@ import (
 type source struct {
 	original string
 	text     string // as the library reads it
-	spaced   bool   // text is the result of parseSpaced
+	spaced   bool   // text is the result of space
 	unpaired bool   // a scalar has half of a surrogate pair
 
 	lines            []int // where the lines of text start
@@ -35,24 +35,24 @@ func (s *source) parse() ([]*yaml.Node, error) {
 	if overworks(s.text) {
 		return nil, errorf(CodeLimitExceeded, "too many comments for the depth of the document")
 	}
-	docs, err := decode(s.text)
-	if spaced := colons.Replace(s.text); spaced != s.text {
-		if n := colonAtEnd(docs); n != nil {
-			err = s.errorAt(n.Line, "colon in a flow collection without a space after it")
-		}
-		if err != nil {
-			docs, err = s.parseSpaced(spaced, err)
-		}
-	}
+	docs, err := s.read(in)
 	if err != nil {
-		return nil, s.failure(err)
+		spaced := space(s.text, in)
+		if spaced == s.text {
+			return nil, err
+		}
+		s.text, s.spaced = spaced, true
+		var failed error
+		if docs, failed = s.read(in); failed != nil {
+			return nil, err // of the text as it is
+		}
 	}
 	if replaced || s.spaced {
 		if err := s.resolve(docs, body, in); err != nil {
 			return nil, err
 		}
 	}
-	return docs, s.check(docs)
+	return docs, nil
 }
 
 // tabAtBreak is a tab that counts in the folding of lines, or behind a document marker.
@@ -89,32 +89,6 @@ func (s *source) resolve(docs []*yaml.Node, body string, in *standIns) error {
 		}
 		n.Value = value
 		s.unpaired = s.unpaired || unpaired
-	}
-	return nil
-}
-
-// handle is a tag with a second exclamation mark, behind a character that no handle has.
-var handle = regexp.MustCompile(`^![-\w]*[^-\w!][^!]*!`)
-
-// check returns an error for what the library reads and YAML 1.1 does not have: tags with
-// an odd handle. It returns one, too, for a pair in a flow sequence that has no key: the
-// library skips the token behind the "?" then.
-func (s *source) check(docs []*yaml.Node) error {
-	for n := range allNodes(docs) {
-		if n.Style&yaml.TaggedStyle != 0 && handle.MatchString(n.Tag) {
-			return s.errorAt(n.Line, "tag with an odd handle")
-		}
-		if n.Kind != yaml.SequenceNode || n.Style&yaml.FlowStyle == 0 {
-			continue
-		}
-		for _, c := range n.Content {
-			if c.Kind != yaml.MappingNode || len(c.Content) == 0 {
-				continue
-			}
-			if key := c.Content[0]; key.Kind == yaml.ScalarNode && key.Style == 0 && key.Value == "" && key.Anchor == "" {
-				return s.errorAt(c.Line, "pair without a key in a flow sequence")
-			}
-		}
 	}
 	return nil
 }

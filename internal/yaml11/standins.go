@@ -20,7 +20,7 @@ type standIns struct {
 	tab       string // a tab, which separates for the library
 	backslash string // the backslash of a foreign escape
 	mark      string // a byte order mark, which the library skips at the start of a line
-	separator string // nothing, before a "#" directly behind the header of a block: no comment
+	nothing   string // nothing, where there must be something: in front of a "#" behind "|"
 	meanings  *strings.Replacer
 }
 
@@ -43,14 +43,14 @@ func newStandIns(text string) *standIns {
 		}
 	}
 	s, next := new(standIns), rune(0xE000)
-	for _, standIn := range []*string{&s.tab, &s.backslash, &s.mark, &s.separator} {
+	for _, standIn := range []*string{&s.tab, &s.backslash, &s.mark, &s.nothing} {
 		for seen[next] || 0xF900 <= next && next < 0xF0000 { // from one private area to the next
 			next++
 		}
 		*standIn = string(next)
 		next++
 	}
-	s.meanings = strings.NewReplacer(s.tab, "\t", s.backslash, `\`, s.mark, bom, s.separator, "")
+	s.meanings = strings.NewReplacer(s.tab, "\t", s.backslash, `\`, s.mark, bom, s.nothing, "")
 	return s
 }
 
@@ -84,7 +84,7 @@ func (s *standIns) put(text string, tabs bool) string {
 			header := text[i:]
 			if n := len(header) - len(strings.TrimLeft(header[1:], "+-0123456789")); n < len(header) && header[n] == '#' {
 				b.WriteString(header[:n])
-				b.WriteString(s.separator)
+				b.WriteString(s.nothing)
 				i += n - 1
 				continue
 			}
@@ -96,7 +96,7 @@ func (s *standIns) put(text string, tabs bool) string {
 
 // foreignEscape reports whether an escape, without its backslash, is one that the library
 // reads differently: it lacks "\/", has "\'" in addition, and rejects halves of surrogate
-// pairs. Tabs are among them so that they are not taken for those that parseSpaced adds.
+// pairs. Tabs are among them so that they are not taken for those that space adds.
 func foreignEscape(text string) bool { return foreign.MatchString(text[:min(len(text), 9)]) }
 
 var foreign = regexp.MustCompile(`^(?:['/t]|x09|u0009|U00000009|(?:u|U0000)[dD][89a-fA-F][0-9a-fA-F]{2})`)
