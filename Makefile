@@ -69,6 +69,10 @@ endif
 	$(GO) test $(NO_VCS) $(RACE) ./...
 	@set -e; for module in $(MODULES); do echo "$(GO) test $(NO_VCS) $(RACE) ./... # in $$module"; (cd $$module && $(GO) test $(NO_VCS) $(RACE) ./...); done
 
+.PHONY: test-linear
+test-linear: ## tests of how processor time grows with the input, without the race detector
+	$(GO) test $(NO_VCS) -count=1 -run 'IsLinear$$' ./internal/...
+
 lint: ## gofumpt, go vet, staticcheck
 	@unformatted=$$(git ls-files '*.go' | grep -v '/generated_' | xargs $(TOOL) gofumpt -l); [ -z "$$unformatted" ] || { echo "gofumpt would change:"; echo "$$unformatted"; exit 1; }
 	@set -e; for module in . $(MODULES); do echo "go vet, staticcheck # in $$module"; (cd $$module && $(GO) vet $(NO_VCS) ./... && $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck ./...); done

@@ -16,6 +16,7 @@ import (
 	"github.com/resultseal/otelcol-resultseal/internal/jsonvalue"
 	"github.com/resultseal/otelcol-resultseal/internal/policy"
 	"github.com/resultseal/otelcol-resultseal/internal/score"
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 )
 
 // allocated is how many bytes a function allocates, the least of a few runs.
@@ -86,7 +87,7 @@ func TestLargeResultIsReadOnce(t *testing.T) {
 
 // What a tool call may cost in allocations, in traces of whatever length.
 func TestAllocationsOfToolCalls(t *testing.T) {
-	if underRace {
+	if spantest.RaceEnabled {
 		t.Skip("the race detector changes what is allocated")
 	}
 	p, err := policy.Load("p.yaml", []byte(`

@@ -333,9 +333,10 @@ func checkTimes(t *rapid.T, account *score.Account) {
 
 // Judging takes time in proportion to what there is to judge.
 func TestJudgingIsLinear(t *testing.T) {
-	if testing.Short() || underRace {
-		t.Skip("takes some seconds, or a minute under the race detector")
+	if testing.Short() {
+		t.Skip("takes some seconds")
 	}
+	cputime.SkipUnderRace(t)
 	scorer := score.New(propertyPolicy(t))
 	for name, build := range map[string]func(n int) ptrace.Traces{
 		"calls without ids, asked for": func(n int) ptrace.Traces {

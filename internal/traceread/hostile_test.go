@@ -62,6 +62,7 @@ func TestReadingIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
+	cputime.SkipUnderRace(t)
 	for name, build := range hostile {
 		for _, longLine := range []int{longLine, 1000} {
 			t.Run(fmt.Sprint(name, "/", longLine), func(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/resultseal/otelcol-resultseal/internal/testkit/spantest"
 )
 
 // Of returns the processor time of the whole process while f runs, the least of
@@ -23,6 +25,15 @@ func Of(f func()) time.Duration {
 		best = min(best, now()-begin)
 	}
 	return best
+}
+
+// SkipUnderRace skips a test of processor time under the race detector, which takes more
+// for some work than for other. `make test-linear` runs these tests without it.
+func SkipUnderRace(t *testing.T) {
+	t.Helper()
+	if spantest.RaceEnabled {
+		t.Skip("processor time means nothing under the race detector; make test-linear runs it without")
+	}
 }
 
 // IsLinear fails a test if work takes much more than eight times the processor time

@@ -206,10 +206,8 @@ func (r *recovery) value(ctx context.Context, key string, use func([]byte) error
 	return nil
 }
 
-// Shards returns the number of shards of the tables.
-func (l *Log) Shards() int { return l.layout.shards }
-
-// Slots returns, by shard, one more than the last slot of a table that was in use.
+// Slots returns, by shard, one more than the last slot of a table that was in use. It is
+// called before Start.
 func (l *Log) Slots(table Table) []int32 { return l.layout.slots[table] }
 
 // Reshard replaces all records by others, which are divided among another number of

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,11 +28,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // memory is a storage in memory. fail decides which writes fail.
 type memory struct {
+	mu     sync.Mutex
 	values map[string][]byte
 	fail   func(ops []*storage.Operation) error
 }
 
+func (m *memory) failIf(fail func(ops []*storage.Operation) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
+}
+
 func (m *memory) Batch(_ context.Context, ops ...*storage.Operation) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.fail != nil {
 		if err := m.fail(ops); err != nil {
 			return err
@@ -115,7 +125,7 @@ func TestLogAgainstMaps(t *testing.T) {
 		entries := map[string]Ref{} // by payload
 		records := map[place]string{}
 		versions := map[place]uint64{}
-		n := 0
+		n, shards := 0, 2
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.SampledFrom([]string{"append", "append", "acknowledge", "records", "full", "reopen", "reshard"}).Draw(t, "step") {
 			case "append":
@@ -143,7 +153,7 @@ func TestLogAgainstMaps(t *testing.T) {
 			case "records":
 				r := Record{
 					Table: rapid.SampledFrom([]Table{Decisions, Conversations, Evicted}).Draw(t, "table"),
-					Shard: rapid.IntRange(0, l.Shards()-1).Draw(t, "shard"), Slot: int32(rapid.IntRange(0, 3).Draw(t, "slot")),
+					Shard: rapid.IntRange(0, shards-1).Draw(t, "shard"), Slot: int32(rapid.IntRange(0, 3).Draw(t, "slot")),
 				}
 				if n++; r.Table != Decisions {
 					r.Version = uint64(rapid.IntRange(max(1, n-3), n).Draw(t, "version"))
@@ -160,18 +170,18 @@ func TestLogAgainstMaps(t *testing.T) {
 					delete(records, r.place())
 				}
 			case "full": // the next batch is rejected, and what is acknowledged with it is not
-				m.fail = func(ops []*storage.Operation) error {
+				m.failIf(func(ops []*storage.Operation) error {
 					for _, op := range ops {
 						if op.Type == storage.Set && strings.Contains(op.Key, "/e/") {
 							return storage.ErrStorageFull
 						}
 					}
 					return nil
-				}
+				})
 				if _, err := l.Append([][]byte{[]byte("rejected")}); !errors.Is(err, storage.ErrStorageFull) {
 					t.Fatalf("got %v", err)
 				}
-				m.fail = nil
+				m.failIf(nil)
 			case "reopen", "reshard":
 				if err := l.Close(context.Background()); err != nil {
 					t.Fatal(err)
@@ -194,6 +204,7 @@ func TestLogAgainstMaps(t *testing.T) {
 				}
 				clear(versions) // they are those of a process
 				if rapid.Bool().Draw(t, "reshard") {
+					shards = 3
 					records = map[place]string{{Conversations, 2, 1}: "moved"}
 					if err := l.Reshard(context.Background(), 3, []Record{{Table: Conversations, Shard: 2, Slot: 1, Payload: []byte("moved")}}); err != nil {
 						t.Fatal(err)
