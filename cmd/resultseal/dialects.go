@@ -107,8 +107,8 @@ func explainDialects(cmd *cobra.Command, args []string, o *inputOptions) error {
 	return nil
 }
 
-// maxScopes bounds the scopes that are told apart, maxNames the attribute names of
-// one; both are foreign.
+// maxScopes bounds the number of scopes, maxNames the number of attribute names per
+// scope, since both come from the input.
 const (
 	maxScopes = 1000
 	maxNames  = 1000

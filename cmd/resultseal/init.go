@@ -36,8 +36,8 @@ func newInitCommand() *cobra.Command {
 
 It has a contract for each tool, guessed from the tool's name and from what its
 results have in common, and a protocol, learned from the order of calls and
-messages. Each guess has its reason beside it. What the recordings do counts as
-right, so they should be good runs.
+messages. Each guess has its reason in a comment. Every run is taken as correct, so
+record good runs.
 
 TRACES are what score takes. The policy goes to standard output, or to --out,
 which is not overwritten without --force. On standard error it is said what the
@@ -55,8 +55,7 @@ traces come to by it.`,
 	return cmd
 }
 
-// maxTails bounds --tails. States are hardly ever told apart by what happens so many
-// events later.
+// maxTails bounds --tails. More events than these hardly ever distinguish two states.
 const maxTails = 8
 
 func runInit(cmd *cobra.Command, files []string, o *initOptions) error {

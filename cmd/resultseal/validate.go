@@ -250,8 +250,8 @@ func (f *documentFile) readNodes() *yaml.Node {
 	return doc.Content[0]
 }
 
-// keys returns the keys of the text's root, of which there are none if that is no
-// object. It is not ok for a text that cannot be read.
+// keys returns the keys of the root object; none if the root is not an object. ok is
+// false if the document cannot be parsed.
 func (f *documentFile) keys() (keys []string, ok bool) {
 	if f.root != nil {
 		for i := 0; f.root.Kind == yaml.MappingNode && i+1 < len(f.root.Content); i += 2 {

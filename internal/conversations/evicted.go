@@ -75,7 +75,7 @@ func (e *evictedSet) add(hash uint64) {
 	e.n++
 }
 
-// place is where a number stands in the ring.
+// place returns the index of a number in the ring.
 func (e *evictedSet) place(n uint64) int { return int((n - e.base) % uint64(e.limit)) } //nolint:gosec // limits are positive
 
 // has reports whether a conversation was evicted, as far as that is remembered.

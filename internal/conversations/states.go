@@ -22,8 +22,8 @@ type states struct {
 
 	index          map[string]int32
 	entries        []entry
-	newest, oldest int32 // -1 if there are none
-	free           int32 // the first unused entry, linked by older; -1 if there is none
+	newest, oldest int32 // -1 if no entry is used
+	free           int32 // the first unused entry, linked by older; -1 if all are used
 
 	content int64 // bytes of the ids and states of entries, as counted
 

@@ -154,7 +154,7 @@ var googleADK = &Dialect{
 	EmptyObject:   true,
 	Input:         attributes("gcp.vertex.agent.llm_request"),
 	Output:        attributes("gcp.vertex.agent.llm_response"),
-	ContentSwitch: "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true",
+	ContentSwitch: "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true; with ADK 2.13 also ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN=1",
 }
 
 // strands is Strands Agents: content blocks, in span events by default.

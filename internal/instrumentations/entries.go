@@ -129,7 +129,7 @@ var Entries = []Entry{
 	{
 		Name: "Google ADK", Dialects: []string{"google-adk"}, Recorded: []string{"google-adk-2.0.0"},
 		CallFrom: "`gcp.vertex.agent.*`", Lacks: "anything on the span of a tool that failed: the next message shows it",
-		Switch: "on by default; `ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=false` turns it off, and `{}` then stands for what was not recorded",
+		Switch: "2.0: on by default, and `ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=false` turns it off, with `{}` in place of content. 2.13: only with `ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN=1`",
 	},
 	{
 		Name: "Google ADK for Java before 1: a span for the call and one for the response", Dialects: []string{"google-adk-java", "google-adk"},
